@@ -15,10 +15,11 @@ import { filterQuery } from '../web/http/query-fields.ts'
 import type { SseContext } from '../web/http/sse.ts'
 import type { Frame } from '../web/ui/frame.ts'
 import { shortId } from '../web/ui/hash.tsx'
-import { type Markup, renderChild } from '../web/ui/jsx-runtime.ts'
+import type { Markup } from '../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../web/ui/layout.tsx'
 import { freshRow } from '../web/ui/list-page.tsx'
 import { isHtmx, reply } from '../web/ui/reply.ts'
+import { renderIn } from '../web/ui/when.tsx'
 import { followRows, newsMax, type Rows, shownIn } from './api/follow-rows.ts'
 import { ownRunQuery, readFilter } from './api/list-query.ts'
 import { followAccount, type PartState } from './api/live.ts'
@@ -237,7 +238,7 @@ async function lookAtRun(
 ): Promise<PartState> {
   const shown = await findOwn(deps, acting, id)
   const mark = markOf(shown, await readReceiptStates(deps))
-  return { mark, html: async () => renderChild(await detail(deps, acting, shown, query)) }
+  return { mark, html: async () => renderIn(acting.zone, await detail(deps, acting, shown, query)) }
 }
 
 /** Follows the list: runs newer than `since`, and those in `open` until they are final. */

@@ -40,8 +40,10 @@ export const depositsPortal = (deps: Deps, frame: Frame) =>
     .get(
       '/api/portal/deposits',
       async ({ request, set, account }) => {
-        const history = await readHistory(deps, account, request)
-        if (request.headers.get('hx-request') === 'true') {
+        const isPart = request.headers.get('hx-request') === 'true'
+        const query = queryOf(request)
+        const history = await readHistory(deps, account, isPart ? listQuery(query) : query)
+        if (isPart) {
           return reply({ request, set }, { fragment: <HistoryPanel view={history} />, seeOther })
         }
         const { found } = history
@@ -113,7 +115,8 @@ async function show(
   failed?: { claim: ClaimView; error: Refusal },
 ) {
   const { depositPolicy: policy } = deps
-  const history = await readHistory(deps, account, failed ? undefined : request)
+  const query = listQuery(failed ? new URLSearchParams() : queryOf(request))
+  const history = await readHistory(deps, account, query)
   const parts = { frame, title: 'Deposits', here: depositsPath, acting }
   if (!policy) {
     const main = <NoDepositsPage account={account} history={history} />
@@ -158,8 +161,8 @@ function payViewOf(
   return { ...view, wrong: { typed, message } }
 }
 
-async function readHistory(deps: Deps, account: string, request: Request | undefined) {
-  const page = readPage(listQuery(request ? queryOf(request) : new URLSearchParams()))
+async function readHistory(deps: Deps, account: string, query: URLSearchParams) {
+  const page = readPage(query)
   const found = await listDeposits(deps, account, page)
   const { depositPolicy: policy, health } = deps
   const newest = found.items[0]

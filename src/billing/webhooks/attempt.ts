@@ -5,7 +5,7 @@ import { secretsOf } from './secrets.ts'
 import { signedHeaders } from './sign.ts'
 import type { DueDelivery } from './store/outbox.ts'
 import type { AttemptResult } from './webhook.ts'
-import { headersOf } from './webhook-view.ts'
+import { agentOf, headersOf } from './webhook-view.ts'
 
 export type AttemptNeeds = Pick<
   Deps,
@@ -26,8 +26,10 @@ export async function attempt(
     return { httpStatus: null, error: 'secret_unreadable', durationMs: 0 }
   }
   const body = messageOf(event, webhook.format)
+  const agent = agentOf(deps.version.version)
+  const to = { host: URL.parse(webhook.url)?.host ?? '', format: webhook.format, agent }
   const headers = {
-    ...headersOf(event, deps.version.version),
+    ...headersOf(event, agent),
     ...signedHeaders(secrets, { id: event.id, at: clock.now(), body }),
   }
   const posted = await deps.postChecked({
@@ -38,7 +40,7 @@ export async function attempt(
     signal,
   })
   const durationMs = Math.round(clock.monotonic() - startedAt)
-  if ('error' in posted) return { httpStatus: null, error: posted.error, durationMs }
+  if ('error' in posted) return { httpStatus: null, error: posted.error, durationMs, to }
   const { status: httpStatus, answer } = posted
-  return { httpStatus, error: null, durationMs, ...(answer === undefined ? {} : { answer }) }
+  return { httpStatus, error: null, durationMs, to, ...(answer === undefined ? {} : { answer }) }
 }

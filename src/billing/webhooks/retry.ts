@@ -42,9 +42,9 @@ export function outcomeOf(
   tried: AttemptResult,
   now: Millis,
 ): Outcome {
-  const { answer = null, ...result } = tried
+  const { answer = null, to = null, ...result } = tried
   const { httpStatus: status, durationMs: ms, error } = result
-  const tries = [...delivery.tries, { at: now, status, ms, error, answer }].slice(-maxTries)
+  const tries = [...delivery.tries, { at: now, status, ms, error, answer, to }].slice(-maxTries)
   const attempts = delivery.attempts + 1
   const row: DeliveryRow = { ...delivery, ...result, tries, attempts, triedAt: now }
   if (isDelivered(tried)) {

@@ -4,8 +4,8 @@ import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { DeliveryRow } from '../../storage/db/schema/schema.ts'
 import type { ToldDelivery } from './store.ts'
-import type { RoomOwner } from './take-room.ts'
-import { findWebhook } from './webhooks.ts'
+import { type RoomOwner, takeRoom } from './take-room.ts'
+import { auditOf, findWebhook } from './webhooks.ts'
 
 /** A delivery of a webhook with its event. @throws Refusal `not_found` */
 export async function findDelivery(
@@ -17,16 +17,18 @@ export async function findDelivery(
   return found ?? refuse('not_found', 'There is no such delivery.')
 }
 
-/** Sends an ended delivery again, with the same id and body. */
+/** Sends a delivery again, with the id of its event. */
 export async function sendAgain(
-  deps: Pick<Deps, 'webhooks' | 'clock'>,
-  asker: Pick<RoomOwner, 'account'>,
+  deps: Pick<Deps, 'webhooks' | 'clock' | 'ids' | 'ledger'>,
+  asker: RoomOwner,
   { id, deliveryId }: { id: string; deliveryId: string },
 ): Promise<DeliveryRow> {
   const { webhooks, clock } = deps
   const webhook = await findWebhook(deps, asker.account, id)
   const { delivery: row } = await findDelivery(deps, id, deliveryId)
   if (webhook.disabledAt !== null) refuse('conflict', 'This webhook is disabled. Enable it first.')
-  const again = await webhooks.again(row, clock.now())
+  const audit = auditOf(deps, asker, webhook, 'webhook.resend', { delivery: deliveryId })
+  await takeRoom(deps, asker, audit)
+  const again = await webhooks.again(row, clock.now(), audit)
   return again ?? refuse('conflict', 'This delivery waits behind an earlier one of its subject.')
 }

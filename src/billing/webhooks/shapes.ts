@@ -71,26 +71,32 @@ export const deliveryShape = t.answer(
 
 export const deliveryDetailShape = t.answer(
   'WebhookDeliveryDetail',
-  'A delivery with what was sent, and each try.',
+  'A delivery with its event, and its last tries.',
   {
     ...delivery,
     webhook_id: t.id('whk', 'Id of the webhook.'),
     url: t.text('Where it is posted to now.', 'https://example.com/hooks/counterfoil'),
     headers: t.map(
       t.text('The value.', 'application/json'),
-      'Headers of the request; `webhook-timestamp` and `webhook-signature` differ with each try.',
+      'Headers of the last try. `webhook-timestamp` and `webhook-signature` differ with each.',
       { 'content-type': 'application/json', 'webhook-id': t.sampleIds.evt },
     ),
-    body: t.text('The body, byte for byte.', '{"type":"balance.low"}'),
+    body: t.text(
+      'Made from the stored event now, in the format of the last try. The body itself is not kept.',
+      '{"type":"balance.low"}',
+    ),
     tries: t.list(
       t.object('', {
         at: t.time('When it ended.'),
         http_status: t.orNull(t.integer('What was answered.', 204)),
         duration_ms: t.count('How long it took.', 84),
         error: errorShape('Why there was no answer.'),
-        answer: t.orNull(t.text('How the answer begins: up to 200 characters.', 'ok')),
+        answer: t.orNull(t.text('How the answer begins: up to 200 bytes, no signature.', 'ok')),
+        host: t.orNull(t.text('Where it was posted to; null if nothing was.', 'example.com')),
+        format: t.orNull(t.oneOf('What was posted.', formats)),
+        user_agent: t.orNull(t.text('The `user-agent` of this try.', 'Counterfoil/1.0.0')),
       }),
-      'The last twenty, the oldest first.',
+      'The last ten, the oldest first.',
     ),
   },
 )

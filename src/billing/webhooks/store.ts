@@ -1,5 +1,5 @@
 /** Stores webhooks, and lists their deliveries. */
-import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, inArray, lt } from 'drizzle-orm'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/engine/db.ts'
 import type { AuditRow, DeliveryRow, EventRow, WebhookRow } from '../../storage/db/schema/schema.ts'
@@ -90,17 +90,21 @@ function webhookRows(db: Db) {
   }
 }
 
+/** Lists leave the tries out: up to a few KB each. */
+export type ListedDelivery = Omit<DeliveryRow, 'tries'>
+
 export type ToldDelivery = { delivery: DeliveryRow; event: EventRow }
 
 function deliveryReads(db: Db) {
   const { events, webhookDeliveries: deliveries } = db.tables
+  const { tries: _, ...listed } = getTableColumns(deliveries)
   return {
-    deliveries: (webhookId: string, page: PageRequest): Promise<Page<DeliveryRow>> =>
+    deliveries: (webhookId: string, page: PageRequest): Promise<Page<ListedDelivery>> =>
       db.read(function* (q) {
         const after = page.after === undefined ? undefined : lt(deliveries.id, page.after)
         const named = and(eq(deliveries.webhookId, webhookId), after)
-        const listed = q.select().from(deliveries).where(named).orderBy(desc(deliveries.id))
-        return toPage(yield* rows(listed.limit(page.limit + 1)), page.limit)
+        const found = q.select(listed).from(deliveries).where(named).orderBy(desc(deliveries.id))
+        return toPage(yield* rows(found.limit(page.limit + 1)), page.limit)
       }),
     delivery: (webhookId: string, id: string): Promise<DeliveryRow | undefined> =>
       db.read((q) => {

@@ -1,6 +1,7 @@
 /** The rules of webhooks: how many an account has, how long deliveries are retried and kept. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { DeliveryRow, EventRow, WebhookRow } from '../../storage/db/schema/schema.ts'
+import type { DeliveryTarget } from '../../storage/db/schema/schema-outbox.ts'
 import type { AccountEventType, EventType } from '../../storage/outbox/event.ts'
 import { accountEvents } from '../../storage/outbox/event.ts'
 
@@ -40,7 +41,7 @@ export const aheadUntil = (now: Millis): Millis => now - aheadMs / 2
 export const isUrgentType = (type: string): boolean => urgent.has(type)
 
 /** Whether a delivery is urgent, or the next one of a subject with an urgent event. */
-export const isUrgent = ({ type, nextAt, since }: DeliveryRow): boolean =>
+export const isUrgent = ({ type, nextAt, since }: Omit<DeliveryRow, 'tries'>): boolean =>
   isUrgentType(type) || (nextAt !== null && nextAt <= aheadUntil(since))
 
 /** The event types of a new endpoint that names none. */
@@ -65,10 +66,12 @@ export type AttemptResult = {
   durationMs: number
   /** The start of what the endpoint answered, where that may be shown. */
   answer?: string
+  /** Absent where nothing was sent. */
+  to?: DeliveryTarget
 }
 
-/** Tries of a delivery that its page shows: three days have fewer. */
-export const maxTries = 20
+/** The last tries of a delivery, which its row keeps. */
+export const maxTries = 10
 
 export const isDelivered = ({ httpStatus }: AttemptResult): boolean =>
   httpStatus !== null && httpStatus >= 200 && httpStatus <= 299

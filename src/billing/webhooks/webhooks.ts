@@ -274,13 +274,15 @@ function readDescription(text = ''): string {
   return text
 }
 
-const auditOf = (
+export const auditOf = (
   { ids, clock }: Pick<Deps, 'ids' | 'clock'>,
   { account: accountId, actor }: RoomOwner,
   { id: subject, url, events, format, disabledAt }: WebhookRow,
   action: string,
+  more: Record<string, Json> = {},
 ) => {
-  const detail: Record<string, Json> = { host: URL.parse(url)?.host ?? '', events, format }
+  const about = { host: URL.parse(url)?.host ?? '', events, format }
+  const detail: Record<string, Json> = { ...about, ...more }
   detail['enabled'] = disabledAt === null
   return { id: ids.make('req'), at: clock.now(), actor, action, accountId, subject, detail }
 }

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import { toAccountView } from '../../access/keys/key-view.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import { may, zoneOf } from '../../kernel/acting.ts'
+import { type Actor, may, zoneOf } from '../../kernel/acting.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
@@ -19,9 +19,9 @@ import { checkBody } from '../../web/http/check-body.ts'
 import { readFields } from '../../web/http/fields.ts'
 import { queryOf, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
-import { renderChild } from '../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { reply, sendOn } from '../../web/ui/reply.ts'
+import { renderIn } from '../../web/ui/when.tsx'
 import { alertsOf } from './alerts.ts'
 import { readOnboarding, stepsDone, verifyOwn } from './onboarding.ts'
 import { FindPage, findPath } from './portal/find-page.tsx'
@@ -80,9 +80,9 @@ export const overviewPortal = (deps: Deps, frame: Frame) => {
     )
     .get(
       '/api/portal/overview/live',
-      ({ request, server, set, session, account }) => {
+      ({ request, server, set, session, account, acting }) => {
         const mark = readText(queryOf(request), 'mark')
-        const look = () => lookAt(deps, account)
+        const look = () => lookAt(deps, acting)
         const context = { request, server, set }
         return followAccount(deps, { context, session, account, mark, look })
       },
@@ -154,9 +154,9 @@ async function findAccount({ accounts }: Deps, id: string): Promise<AccountRow> 
   return found
 }
 
-async function lookAt(deps: Deps, accountId: string): Promise<PartState> {
-  const view = await readLive(deps, accountId)
-  return { mark: markOfAll(view), html: () => renderChild(<LiveMessage view={view} />) }
+async function lookAt(deps: Deps, { account, zone }: Actor): Promise<PartState> {
+  const view = await readLive(deps, account)
+  return { mark: markOfAll(view), html: () => renderIn(zone, <LiveMessage view={view} />) }
 }
 
 function markOfAll(view: LiveView): string {

@@ -14,9 +14,9 @@ import { openDirect } from './wire/wire.ts'
 const totalMs = 10_000
 /** The bytes of an answer that are read. */
 const answerBytes = 64 * 1024
-/** The bytes and the letters of its start that are kept. */
-const keptBytes = 800
-const keptLetters = 200
+/** The bytes of its start that are looked at, and those of them that are kept. */
+const startBytes = 2048
+const keptBytes = 200
 
 const limits = {
   firstByteMs: totalMs,
@@ -135,7 +135,7 @@ export function makeCheckedPost(
 async function askOnce(way: Connection, asked: WireRequest): Promise<PostOutcome> {
   try {
     const answer = await way.wire.ask(asked)
-    const start = await readStart(answer)
+    const start = startOf(await readStart(answer), asked.headers)
     way.hasAnswered = true
     return { status: answer.status, answer: start }
   } catch (error) {
@@ -194,20 +194,39 @@ async function resolveWithin(resolve: Resolve, name: string, ms: number): Promis
   return (await within(ms, asking)) ?? []
 }
 
-/** The first letters of a body, on one line. The rest is not needed, and may never end. */
+/** The first bytes of a body. The rest is not needed, and may never end. */
 async function readStart(answer: Pick<WireAnswer, 'flow' | 'stop'>): Promise<string> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   const keep = (piece: Uint8Array): boolean => {
     // A copy: the piece is a view of memory that is used again.
-    if (bytes < keptBytes) pieces.push(Uint8Array.from(piece.subarray(0, keptBytes - bytes)))
+    if (bytes < startBytes) pieces.push(Uint8Array.from(piece.subarray(0, startBytes - bytes)))
     bytes += piece.byteLength
     return true
   }
   await answer.flow(keep).catch(() => {})
   answer.stop()
-  const text = new TextDecoder().decode(Buffer.concat(pieces)).replace(/[\p{Cc}\s]+/gu, ' ')
-  return [...text.trim()].slice(0, keptLetters).join('')
+  return new TextDecoder().decode(Buffer.concat(pieces))
+}
+
+/** A signature as an echo may write it: in JSON, in a URL, or cut off. */
+const signature = /v1a?(?:,|%2c|\\u002c)[\w+/=\\%-]{8,}/giu
+
+/** What is kept of an answer: one line of letters that stand in order, without a signature. */
+function startOf(text: string, headers: Readonly<Record<string, string>>): string {
+  const signed = Object.entries(headers).filter(([name]) => /signature|authorization/i.test(name))
+  const secret = signed.flatMap(([, value]) => value.split(/[ ,]+/)).filter((one) => one.length > 8)
+  const hidden = secret.reduce((rest, one) => rest.replaceAll(one, '…'), text)
+  // Marks of direction could turn the words beside it around.
+  const line = hidden.replace(signature, 'v1,…').replace(/[\p{C}\s]+/gu, ' ')
+  const letters: string[] = []
+  let bytes = 0
+  for (const letter of line.trim()) {
+    bytes += Buffer.byteLength(letter)
+    if (bytes > keptBytes) break
+    letters.push(letter)
+  }
+  return letters.join('')
 }
 
 function toPosted({ reason, status }: UpstreamFailure): PostOutcome {

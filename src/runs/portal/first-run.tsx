@@ -4,8 +4,8 @@ import type { Actor } from '../../kernel/acting.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { IdLink } from '../../web/ui/hash.tsx'
 import type { Markup } from '../../web/ui/jsx-runtime.ts'
-import { renderChild } from '../../web/ui/jsx-runtime.ts'
 import { Badge, Live } from '../../web/ui/status.tsx'
+import { renderIn } from '../../web/ui/when.tsx'
 import { statusWords } from '../api/list-query.ts'
 import type { PartState } from '../api/live.ts'
 import { isInFlight, type ShownRun } from '../shown-run.ts'
@@ -16,7 +16,7 @@ export async function lookForFirst(deps: Deps, acting: Actor, keyId: string): Pr
   const { items } = await deps.runs.listShown(acting, { keyId }, { limit: 1, after: undefined })
   const shown = items[0]
   if (!shown) return { mark: 'none', html: () => '' }
-  const html = () => renderChild(partOf(keyId, shown))
+  const html = () => renderIn(acting.zone, partOf(keyId, shown))
   return { mark: `${shown.run.id}-${shown.run.status}`, html }
 }
 

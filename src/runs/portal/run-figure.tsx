@@ -6,9 +6,10 @@ import { usageOf } from '../../billing/usage/sum.ts'
 import { noSums, type Sums } from '../../billing/usage/usage.ts'
 import { type Actor, type KeyScope, zoneOf } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
-import { dateIn, dayAway, dayStart, type ZoneName } from '../../kernel/zone.ts'
+import { dayAway, dayStart, type ZoneName } from '../../kernel/zone.ts'
 import { Amount } from '../../web/ui/amount.tsx'
 import { Figure } from '../../web/ui/panel.tsx'
+import { runsHref } from '../../web/ui/runs-href.ts'
 import { dayText } from '../../web/ui/when.tsx'
 
 export const shownDays = 30
@@ -83,7 +84,7 @@ function Histogram({ days, zone }: FigureProps) {
           const height = runs === 0 ? 0 : Math.max(2, (runs / top) * 100)
           const words = `${dayText(day, zone)}: ${runs.toLocaleString('en-US')} runs`
           return (
-            <a href={runsHref(day, zone)} aria-label={words}>
+            <a href={runsHref({ from: day, to: dayAway(zone, day, 1), zone })} aria-label={words}>
               <rect
                 x={String(i * 10 + 1)}
                 y={(100 - height).toFixed(1)}
@@ -97,12 +98,6 @@ function Histogram({ days, zone }: FigureProps) {
       </svg>
     </div>
   )
-}
-
-/** The runs of a day. */
-export function runsHref(day: Millis, zone: ZoneName): string {
-  const date = dateIn(zone, day)
-  return `/dashboard/runs?${new URLSearchParams({ from: date, to: date })}`
 }
 
 /** Sums are in cents; one below that is not told as nothing. */

@@ -6,12 +6,12 @@ import { addressOf } from '../http/query.ts'
 import { filterQuery, type Query } from '../http/query-fields.ts'
 import { ButtonLink } from './button.tsx'
 import { type Choices, FilterBar } from './filters.tsx'
-import { type Child, renderChild } from './jsx-runtime.ts'
+import type { Child } from './jsx-runtime.ts'
 import { ErrorNote } from './notice.tsx'
 import { capitalised, List } from './paged-list.tsx'
 import { PageHead } from './panel.tsx'
 import { type Column, type Days, type Fold, TableRow } from './table.tsx'
-import { ZoneNote } from './when.tsx'
+import { renderIn, ZoneNote } from './when.tsx'
 
 /** A page of a list as it was asked for. */
 export type Listed<Row> = {
@@ -159,8 +159,8 @@ function streamOf<Row>({ items, query }: Listed<Row>, { noun, idOf, isOpen }: Li
 const rowsMax = 200
 
 /** A row for a list that is open in a browser. */
-export const freshRow = <Row,>(row: Row, { columns, idOf }: ListLook<Row>): string =>
-  renderChild(<TableRow columns={columns} row={row} id={idOf(row)} fresh />)
+export const freshRow = <Row,>(row: Row, { columns, idOf, zone }: ListLook<Row>): string =>
+  renderIn(zone, <TableRow columns={columns} row={row} id={idOf(row)} fresh />)
 
 const isByCost = (query: URLSearchParams): boolean => query.get('sort') === 'costliest'
 

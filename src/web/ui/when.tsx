@@ -1,6 +1,7 @@
 /** Moments on a page. */
 import { bothTimes, exactTime, relativeMinute, relativeTime } from '../../kernel/moment.ts'
-import type { ZoneName } from '../../kernel/zone.ts'
+import { utcZone, type ZoneName } from '../../kernel/zone.ts'
+import { type Child, renderChild } from './jsx-runtime.ts'
 
 export { dateText, dateWords, dayText, durationText, relativeTime } from '../../kernel/moment.ts'
 
@@ -39,10 +40,14 @@ export const ExactTime = ({ at }: At) => (
 )
 
 const drawn = new RegExp(
-  '<time datetime="([^"]+)"(?: data-now="(\\d+)"( data-minute="")?| data-exact="")' +
-    '[^>]*>[^<]*</time>',
+  '<time datetime="([^"]+)"(?: data-now="(\\d+)"( data-minute)?| data-exact)' +
+    '(?: title="[^"]*")?>[^<]*</time>',
   'g',
 )
+
+/** HTML of a live message, which no page is drawn around. */
+export const renderIn = (zone: ZoneName | undefined, child: Child): string =>
+  zone === undefined || zone === utcZone ? renderChild(child) : timesIn(zone, renderChild(child))
 
 /** Parts of pages say UTC; this puts the zone of the reader in its place, with UTC to hover. */
 export const timesIn = (zone: ZoneName, html: string): string =>
@@ -50,7 +55,7 @@ export const timesIn = (zone: ZoneName, html: string): string =>
     const at = Date.parse(iso)
     const titles = now === undefined ? exactTime(at) : bothTimes(at, zone)
     const isMinute = minute !== undefined
-    const kept = now === undefined ? ' data-exact=""' : ` data-now="${now}"${minute ?? ''}`
+    const kept = now === undefined ? ' data-exact' : ` data-now="${now}"${minute ?? ''}`
     const said = now === undefined ? exactTime(at, zone) : words(at, Number(now), isMinute, zone)
     return `<time datetime="${iso}"${kept} title="${titles}">${said}</time>`
   })

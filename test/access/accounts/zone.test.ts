@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { ExactTime, timesIn, When } from '../../../src/web/ui/when.tsx'
 import { addReceipts, countAll } from '../../billing/usage/receipts.ts'
 import { engines, testAccount, usd, type World, world } from '../../support/world.ts'
 import { type Browser, browser, signInWith } from './wallet.ts'
@@ -64,10 +65,76 @@ describe.each(engines)('the time zone of a person on %s', (engine) => {
     expect(file).toContain('2026-11-21T20:00')
     const json = await me.call(`/api/portal/runs?${dates}`)
     expect(((await json.json()) as { data: object[] }).data).toEqual([])
-    for (const path of ['/dashboard/receipts', '/dashboard/statement']) {
+    for (const path of ['/dashboard/receipts', '/dashboard/statement?by=movement']) {
       expect(await (await me.call(path, page)).text()).toMatch(/Times in Asia\/Kat/)
     }
     expect(await (await me.call('/dashboard', page)).text()).toMatch(/days in Asia\/Kat/)
+  })
+
+  test('is that of exact times too, on the page and in what a live page receives', async () => {
+    const me = browser(w)
+    const signer = privateKeyToAccount(generatePrivateKey())
+    await signInWith(me, signer)
+    const { secret } = await w.key({ account: signer.address.toLowerCase(), balance: usd })
+    const json = { model: 'counterfoil/echo-1', input: 'hi' }
+    const { id } = (await (await w.call('/v1/runs', { key: secret, json })).json()) as {
+      id: string
+    }
+    const zone = { time_zone: 'Pacific/Kiritimati' }
+    await me.call('/api/portal/zone', { method: 'POST', json: zone })
+    const exact = /<time [^>]*data-exact[^>]*>[^<]*/g
+    const local = /title="Nov 21, 2026, 20:\d\d:\d\d UTC">Nov 22, 2026, 10:\d\d:\d\d GMT\+14$/
+    const isLocal = (html: string) => {
+      const drawn = html.match(exact) ?? []
+      return drawn.length > 0 && drawn.every((one) => local.test(one))
+    }
+    for (const path of [`/dashboard/runs/${id}`, '/dashboard/statement?by=movement']) {
+      expect([path, isLocal(await (await me.call(path, page)).text())]).toEqual([path, true])
+    }
+    for (const path of [`/api/portal/runs/${id}/live`, '/api/portal/overview/live']) {
+      const stream = await me.call(path, { headers: { accept: 'text/event-stream' } })
+      const reader = stream.body?.getReader()
+      const decoder = new TextDecoder()
+      let html = ''
+      while (reader && !html.includes('</time>'))
+        html += decoder.decode((await reader.read()).value)
+      await reader?.cancel()
+      expect(html).toContain('GMT+14')
+      if (path.includes(id)) expect(isLocal(html)).toBe(true)
+    }
+  })
+
+  test('leaves the bars of a cap and programs as they are: windows of UTC, lists of 20', async () => {
+    const me = browser(w)
+    const signer = privateKeyToAccount(generatePrivateKey())
+    await signInWith(me, signer)
+    const account = signer.address.toLowerCase()
+    await w.key({ account, balance: usd })
+    const cap = { limit_nusd: 500_000_000, window: 'day' }
+    const wish = { name: 'k', cap }
+    const made = await me.call('/api/portal/keys', { method: 'POST', json: wish })
+    const { id: key, secret } = (await made.json()) as { id: string; secret: string }
+    const json = { model: 'counterfoil/echo-1', input: 'hi' }
+    const { id } = (await (await w.call('/v1/runs', { key: secret, json })).json()) as {
+      id: string
+    }
+    const zone = { time_zone: 'Pacific/Kiritimati' }
+    await me.call('/api/portal/zone', { method: 'POST', json: zone })
+    const html = await (await me.call(`/dashboard/keys/${key}`, page)).text()
+    const bar = html.match(/\/dashboard\/runs\?key=[^"]*T00[^"]*/g)?.at(-1) ?? ''
+    expect(await (await me.call(bar.replaceAll('&amp;', '&'), page)).text()).toContain(id)
+    const list = spyOn(w.deps.deposits, 'list')
+    await me.call('/api/portal/deposits')
+    expect(list.mock.calls.map(([, asked]) => asked.limit)).toEqual([20])
+    list.mockRestore()
+  })
+
+  test('keeps what a time says of itself', () => {
+    const at = Date.UTC(2026, 10, 21, 20)
+    const minute = String(When({ at, now: at + 600_000, isMinute: true }))
+    expect(timesIn('Pacific/Kiritimati', minute)).toMatch(/ data-minute title=[^>]*>10 min ago</)
+    const exact = timesIn('Pacific/Kiritimati', String(ExactTime({ at })))
+    expect(exact).toMatch(/ data-exact title="[^"]*UTC">Nov 22, 2026, 10:00:00 GMT\+14</)
   })
 
   test('is of the wallet alone', async () => {

@@ -122,6 +122,10 @@ describe('a name', () => {
       if (pathname === '/redirect') return Response.redirect('http://127.0.0.1:1/stolen', 302)
       if (pathname === '/silent') await Bun.sleep(3000)
       if (pathname === '/talkative') return new Response(`no\n\u0000${'é'.repeat(900)}`)
+      if (pathname === '/echo') {
+        const heard = request.headers.get('webhook-signature')
+        return Response.json({ a: `x\u202egnp.exe\u2066${heard}`, b: heard?.slice(3) })
+      }
       if (pathname === '/endless') {
         return new Response(new Uint8Array(1_000_000))
       }
@@ -207,8 +211,22 @@ describe('a name', () => {
     expect(posted).toEqual({ status: 200, answer: '' })
   })
 
-  test('whose server says much has the first 200 letters of it kept, on one line', async () => {
+  test('whose server says much has the first 200 bytes of it kept, on one line', async () => {
     const { posted } = await post(dev, '/talkative', [['127.0.0.1']])
-    expect(posted).toEqual({ status: 200, answer: `no ${'é'.repeat(197)}` })
+    expect(posted).toEqual({ status: 200, answer: `no ${'é'.repeat(98)}` })
+  })
+
+  test('that echoes its request keeps no signature, and no mark of direction', async () => {
+    const { signal } = new AbortController()
+    const url = `http://hooks.test:${server.port}/echo`
+    const posting = makeCheckedPost(
+      () => dev,
+      async () => ['127.0.0.1'],
+    )
+    const signed = `v1,${Buffer.alloc(32, 255).toString('base64')}`
+    const headers = { 'webhook-signature': `${signed} ${signed.replaceAll('8', '7')}` }
+    const posted = await posting({ from: 'w', url, headers, body: '{}', signal })
+    if ('error' in posted) throw new Error(posted.error)
+    expect(posted.answer).toMatch(/^\{"a":"x gnp\.exe v1,… v1,…","b":"… v1,…"\}$/)
   })
 })

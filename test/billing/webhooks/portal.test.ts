@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { deliverer } from '../../../src/billing/webhooks/deliver.ts'
+import { rows } from '../../../src/storage/db/sql/query-steps.ts'
 import { jsonOf, member, type Person, person } from '../../access/members/people.ts'
 import { errorType } from '../../docs/answers.ts'
 import { until } from '../../support/runs.ts'
@@ -88,7 +89,7 @@ describe('the dashboard’s webhooks', () => {
     expect(data.map(({ id }: { id: string }) => id)).toEqual([begun.id])
   })
 
-  test('The page of a delivery shows what was sent and each answer, and its JSON says the same.', async () => {
+  test('The page of a delivery shows its event and each answer, and its JSON says the same.', async () => {
     const made = await jsonOf(send(api, { url }))
     const one = `${api}/${made.id}`
     const begun = await jsonOf(send(`${one}/test`, {}))
@@ -113,6 +114,26 @@ describe('the dashboard’s webhooks', () => {
     expect(text).toContain('webhook.test')
     expect(text).not.toContain('whsec_')
     const other = await jsonOf(send(api, { url }))
+    // A change of the webhook rewrites no attempt that was made before it.
+    await send(one, { format: 'slack', url: 'https://example.org/other' }, 'PATCH')
+    const kept = await detail()
+    expect(kept.body).toBe(body)
+    expect(kept.tries).toMatchObject([{ host: 'example.com', format: 'standard' }])
+    expect(kept.tries[0].user_agent).toBe(headers['user-agent'])
+    const changed = await read(`/dashboard/webhooks/${made.id}/deliveries/${begun.id}`)
+    expect(changed.text).toContain('The body itself is not kept.')
+    expect(changed.text).not.toContain('example.org/other')
+    w.advance(60_000)
+    const busy = { hooks: new Set<string>(), accounts: new Set<string>() }
+    const due = await deps.webhooks.due(deps.clock.now(), { limit: 100, busy })
+    expect(due.map(({ delivery }) => delivery.id)).toContain(begun.id)
+    expect(due.some(({ delivery }) => 'tries' in delivery)).toBe(false)
+    await send(`${one}/deliveries/${begun.id}/redeliver`, {})
+    const { auditEntries } = w.db.tables
+    const entries = await w.db.read((q) => rows(q.select().from(auditEntries)))
+    expect(
+      entries.filter(({ action, subject }) => action === 'webhook.resend' && subject === made.id),
+    ).toMatchObject([{ actor: owner.wallet, subject: made.id, detail: { delivery: begun.id } }])
     const wrong = `/dashboard/webhooks/${other.id}/deliveries/${begun.id}`
     expect((await read(wrong)).status).toBe(404)
   })

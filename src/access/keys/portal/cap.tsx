@@ -1,10 +1,12 @@
 /** The panels of a key's cap: its use, past windows, and the caps of the keys above. */
+
 import { max } from '../../../kernel/money.ts'
 import { windowEnd } from '../../../ledger/window.ts'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'
 import { BarChart } from '../../../web/ui/chart.tsx'
 import { dollarTick } from '../../../web/ui/chart-frame.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
+import { runsBetween } from '../../../web/ui/runs-href.ts'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { dateText, When } from '../../../web/ui/when.tsx'
 import { windowOf } from '../key-view.ts'
@@ -44,7 +46,7 @@ function History({ view: { shown, history, now } }: Props) {
   const most = amountText(sums.reduce((most, sum) => max(most, sum), 0n))
   return (
     <div class="stack">
-      <h3>{capWindow === 'lifetime' ? 'Spent' : `Spent per ${capWindow}`}</h3>
+      <h3>{capWindow === 'lifetime' ? 'Spent' : `Spent per ${capWindow}, in UTC`}</h3>
       <BarChart
         id="spend"
         finding={`Spent ${windowWords[capWindow]}, with the keys below. At most ${most}.`}
@@ -53,9 +55,11 @@ function History({ view: { shown, history, now } }: Props) {
           value: Number(sums[i] ?? 0n) / 1e9,
           words: amountText(sums[i] ?? 0n),
           open: i === oldestFirst.length - 1,
-          href: runsHref(shown.key.id, start, oldestFirst[i + 1]?.start ?? now + dayMs),
+          href: runsBetween(start, oldestFirst[i + 1]?.start ?? now + dayMs, {
+            key: shown.key.id,
+          }),
         }))}
-        head={[capWindow === 'day' ? 'Day' : 'From', 'Spent']}
+        head={[capWindow === 'day' ? 'Day (UTC)' : 'From (UTC)', 'Spent']}
         tick={dollarTick}
       />
     </div>
@@ -63,13 +67,6 @@ function History({ view: { shown, history, now } }: Props) {
 }
 
 const dayMs = 86_400_000
-
-/** The runs of a key itself in a window that ends before `end`. */
-function runsHref(key: string, start: number, end: number): string {
-  const [from = '', to = ''] = [start, end - dayMs].map((at) => new Date(at).toISOString())
-  const query = new URLSearchParams({ key, from: from.slice(0, 10), to: to.slice(0, 10) })
-  return `/dashboard/runs?${query}`
-}
 
 /** The caps that a run must fit under: this key's first, then those above. */
 export function ChainPanel({ view: { shown, windows, now } }: Props) {

@@ -2,6 +2,7 @@
 import type { Millis } from '../../../kernel/clock.ts'
 import { BarChart, LineChart } from '../../../web/ui/chart.tsx'
 import type { Point, Series } from '../../../web/ui/chart-frame.tsx'
+import { runsHref } from '../../../web/ui/runs-href.ts'
 import { endOfStep, stepAt } from '../chart-steps.ts'
 import { type SummedMetric, waitShares, waitsOf } from '../metric.ts'
 import { type Report, stepValues } from '../report.ts'
@@ -12,7 +13,6 @@ import {
   exactText,
   groupText,
   hourMark,
-  runsHref,
   stepText,
   tickText,
   valueText,

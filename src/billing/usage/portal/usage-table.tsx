@@ -8,6 +8,7 @@ import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { ErrorNote } from '../../../web/ui/notice.tsx'
 import { Pad, Panel } from '../../../web/ui/panel.tsx'
+import { runsHref } from '../../../web/ui/runs-href.ts'
 import { smoothLine } from '../../../web/ui/spark.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { datedQuery } from '../api/page-query.ts'
@@ -18,7 +19,7 @@ import { groupName } from '../stack.ts'
 import type { Grouping, UsageRow } from '../sum.ts'
 import type { Sums } from '../usage.ts'
 import { daysOf } from './usage-figure.tsx'
-import { countText, dayAndYear, daysText, runsHref, tagText, waitText } from './usage-words.ts'
+import { countText, dayAndYear, daysText, tagText, waitText } from './usage-words.ts'
 
 type TableProps = { account: string; query: URLSearchParams; report: Report }
 

@@ -83,20 +83,6 @@ export function hourMark({ zone, starts }: Steps, i: number): string | undefined
   return at === dayStart(zone, at) ? dayText(zone, at) : undefined
 }
 
-/** The runs of a period: by dates where it is whole days of the reader. */
-export function runsHref(
-  { from, to, zone }: { from: Millis; to: Millis; zone: ZoneName },
-  more: Record<string, string | undefined> = {},
-): string {
-  const isWhole = [from, to].every((at) => dayStart(zone, at) === at)
-  const text = (at: Millis) => (isWhole ? dateIn(zone, at) : new Date(at).toISOString())
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(more)) if (value) query.set(name, value)
-  query.set('from', text(from))
-  query.set('to', text(isWhole ? to - 1 : to))
-  return `/dashboard/runs?${query}`
-}
-
 export const tagText = ({ name, value }: Tag): string => `${name}:${value}`
 
 /** The name of a layer of the chart. */

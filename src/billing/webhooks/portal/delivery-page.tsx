@@ -1,4 +1,4 @@
-/** The page of one delivery: what was sent, and what each attempt was answered. */
+/** The page of one delivery: its stored event, and what each attempt was answered. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { WebhookRow } from '../../../storage/db/schema/schema.ts'
 import type { DeliveryTry } from '../../../storage/db/schema/schema-outbox.ts'
@@ -15,7 +15,7 @@ import { When } from '../../../web/ui/when.tsx'
 import { makeMessages } from '../message.ts'
 import type { ToldDelivery } from '../store.ts'
 import { isDelivered } from '../webhook.ts'
-import { headersOf } from '../webhook-view.ts'
+import { headersOf, targetOf } from '../webhook-view.ts'
 import { isSoon, Path } from './webhook-page.tsx'
 import {
   answerText,
@@ -39,6 +39,8 @@ export type DeliveryView = {
 export function DeliveryPage({ view }: { view: DeliveryView }) {
   const { row, now, version } = view
   const { delivery, event } = view.of
+  const target = targetOf(view.of, row, version)
+  const wasSent = delivery.tries.some(({ to }) => to !== null)
   const action = webhookAction(row.id, `deliveries/${delivery.id}`)
   const isMoving = isSoon(delivery, now)
   return (
@@ -64,8 +66,20 @@ export function DeliveryPage({ view }: { view: DeliveryView }) {
       <Split>
         <div class="stack wide">
           <Attempts view={view} />
-          <Panel id="payload" title="Payload" aside={<p>{formatWords[row.format]}</p>}>
-            <Code label="The payload" text={readable(makeMessages()(event, row.format))} wrap />
+          <Panel
+            id="payload"
+            title="Payload"
+            aside={<p>{formatWords[target.format]}</p>}
+            foot={
+              <span>
+                Made from the stored event
+                {wasSent
+                  ? ', in the format of the last attempt. The body itself is not kept.'
+                  : '.'}
+              </span>
+            }
+          >
+            <Code label="The payload" text={readable(makeMessages()(event, target.format))} wrap />
           </Panel>
         </div>
         <div class="stack wide">
@@ -81,16 +95,16 @@ export function DeliveryPage({ view }: { view: DeliveryView }) {
               ]}
             />
           </Panel>
-          <Panel id="request" title="Request">
+          <Panel id="request" title={wasSent ? 'Last request' : 'Next request'}>
             <Facts
               of={[
                 [
-                  'POST',
+                  wasSent ? 'POST to' : 'POST',
                   <code>
-                    <Whole value={row.url} />
+                    <Whole value={wasSent ? target.host : row.url} />
                   </code>,
                 ],
-                ...Object.entries(headersOf(event, version)).map(
+                ...Object.entries(headersOf(event, target.agent)).map(
                   ([name, value]) => [name, <code>{value}</code>] as const,
                 ),
                 ['webhook-timestamp', 'the second of the attempt'],
@@ -140,8 +154,9 @@ const columns = (now: Millis): Column<DeliveryTry>[] => [
   {
     head: 'It began with',
     at: 'who',
-    cell: ({ answer }) => (answer ? <span class="grow">{answer}</span> : null),
+    cell: ({ answer }) => (answer ? <bdi class="grow">{answer}</bdi> : null),
   },
+  { head: 'To', kind: 'optional', cell: ({ to }) => to?.host ?? '–' },
   { head: 'Duration', kind: 'number', at: 'cost', cell: ({ ms }) => `${ms} ms` },
   { head: 'Time', at: 'when', cell: ({ at }) => <When at={at} now={now} /> },
 ]
@@ -152,5 +167,8 @@ const AnswerBadge = ({ of: { status, error, ms } }: { of: DeliveryTry }) => (
   </Badge>
 )
 
-/** JSON with line breaks, for the eye; its bytes are sent without. */
-const readable = (body: string): string => JSON.stringify(JSON.parse(body), null, 2)
+/** JSON with line breaks, for the eye; as it is where a number would be rounded. */
+function readable(body: string): string {
+  const parsed: unknown = JSON.parse(body)
+  return JSON.stringify(parsed) === body ? JSON.stringify(parsed, null, 2) : body
+}

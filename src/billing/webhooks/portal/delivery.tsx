@@ -66,7 +66,7 @@ async function resend(deps: Deps, frame: Frame, context: Context, named: Named) 
   const seeOther = deliveryPath(named.id, named.delivery)
   try {
     const asked = { id: named.id, deliveryId: named.delivery }
-    const delivery = await sendAgain(deps, acting, asked)
+    const delivery = await sendAgain(deps, { account: acting.account, actor: acting.wallet }, asked)
     if (wantsJson(request)) return toDeliveryView(delivery)
     const fragment = <DeliveryPage view={await readView(deps, acting, named)} />
     return reply(context, { fragment, seeOther, done: { what: 'webhook_resent' } })

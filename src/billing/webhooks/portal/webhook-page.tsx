@@ -1,7 +1,7 @@
 /** The page of one webhook: its state, its deliveries, and the form that changes it. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
-import type { DeliveryRow, WebhookRow } from '../../../storage/db/schema/schema.ts'
+import type { WebhookRow } from '../../../storage/db/schema/schema.ts'
 import { Button } from '../../../web/ui/button.tsx'
 import { ActionForm, type SentForm } from '../../../web/ui/form.tsx'
 import { FormPanel } from '../../../web/ui/form-panel.tsx'
@@ -12,6 +12,7 @@ import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { SideLink, SidePanel } from '../../../web/ui/side-panel.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
+import type { ListedDelivery } from '../store.ts'
 import { eventTypes, toDraft } from './webhook-fields.ts'
 import { webhookFields } from './webhook-form.tsx'
 import {
@@ -27,7 +28,7 @@ import {
 
 export type WebhookView = {
   row: WebhookRow
-  deliveries: Page<DeliveryRow>
+  deliveries: Page<ListedDelivery>
   /** Whether this is the first page of them. */
   isFirst: boolean
   now: Millis
@@ -180,10 +181,10 @@ export function DeliveriesPanel({ view }: { view: WebhookView }) {
 /** A delivery due within this time, in ms, counts as on its way. */
 const soonMs = 10_000
 
-export const isSoon = ({ status, nextAt }: DeliveryRow, now: Millis): boolean =>
+export const isSoon = ({ status, nextAt }: ListedDelivery, now: Millis): boolean =>
   status === 'pending' && nextAt !== null && nextAt - now < soonMs
 
-const columns = (row: WebhookRow, now: Millis): Column<DeliveryRow>[] => [
+const columns = (row: WebhookRow, now: Millis): Column<ListedDelivery>[] => [
   {
     head: 'Event',
     at: 'what',

@@ -1,6 +1,7 @@
 /** Paths and words of webhooks on their pages. */
-import type { DeliveryRow, WebhookRow } from '../../../storage/db/schema/schema.ts'
+import type { WebhookRow } from '../../../storage/db/schema/schema.ts'
 import { Badge } from '../../../web/ui/status.tsx'
+import type { ListedDelivery } from '../store.ts'
 
 export const webhooksPath = '/dashboard/webhooks'
 export const newWebhookPath = `${webhooksPath}/new`
@@ -49,7 +50,7 @@ export function DeliveryBadge({ of: { status, attempts, httpStatus, error } }: D
 export const answerText = (status: number | null, error: string | null): string =>
   status === null ? (error === null ? '' : (errorWords[error] ?? error)) : String(status)
 
-type DeliveryProps = { of: DeliveryRow }
+type DeliveryProps = { of: ListedDelivery }
 
 const errorWords: Readonly<Record<string, string>> = {
   forbidden_url: 'address not allowed',

@@ -1,5 +1,5 @@
 /** Routes events to the endpoints that subscribe to them, and reads the deliveries that are due. */
-import { and, asc, eq, inArray, isNull, lte, notInArray } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, isNull, lte, notInArray } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Ids } from '../../../kernel/ids.ts'
 import { isFunded } from '../../../ledger/free-writes.ts'
@@ -28,7 +28,8 @@ import { countWaiting } from './waiting.ts'
 
 /** A delivery with its event and its endpoint, and whether its account ever had money. */
 export type DueDelivery = {
-  delivery: DeliveryRow
+  /** Without the answers of its tries: thousands of these are in memory. */
+  delivery: Omit<DeliveryRow, 'tries'>
   event: EventRow
   webhook: WebhookRow
   isFunded: boolean
@@ -184,6 +185,7 @@ export function outbox(db: Db, { clock, node, ids }: OutboxNeeds) {
 /** Reads what the sender needs. */
 export function dueReads(db: Db) {
   const { accounts, events, webhooks, webhookDeliveries: deliveries } = db.tables
+  const { tries: _, ...needed } = getTableColumns(deliveries)
   return {
     /**
      * The oldest due deliveries, without those of `busy` endpoints and accounts; before all others
@@ -204,7 +206,7 @@ export function dueReads(db: Db) {
         )
         const found = yield* rows(
           q
-            .select()
+            .select(needed)
             .from(deliveries)
             .where(ready)
             .orderBy(asc(deliveries.nextAt), asc(deliveries.place))

@@ -2,10 +2,11 @@
 import { and, asc, eq, inArray, lt } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Db } from '../../../storage/db/engine/db.ts'
-import type { DeliveryRow, WebhookRow } from '../../../storage/db/schema/schema.ts'
+import type { AuditRow, DeliveryRow, WebhookRow } from '../../../storage/db/schema/schema.ts'
 import {
   findRows,
   first,
+  insert,
   prepared,
   type Query,
   rows,
@@ -52,7 +53,7 @@ const outcomeFields: (keyof DeliveryRow)[] = [
 ]
 
 export function outcomes(db: Db) {
-  const { webhooks, webhookDeliveries: deliveries } = db.tables
+  const { webhooks, webhookDeliveries: deliveries, auditEntries } = db.tables
 
   /** Makes the next event of the subject due, at once if this one was: one behind it is urgent. */
   function* promote(
@@ -153,7 +154,11 @@ export function outcomes(db: Db) {
      * Sends a delivery again, or now if it waits for its next attempt. Undefined if it waits behind
      * another one of its subject, or if its endpoint is disabled.
      */
-    again: ({ id, webhookId }: DeliveryRow, now: Millis): Promise<DeliveryRow | undefined> =>
+    again: (
+      { id, webhookId }: DeliveryRow,
+      now: Millis,
+      audit: AuditRow,
+    ): Promise<DeliveryRow | undefined> =>
       db.write(function* (q) {
         const [hook] = yield* lockWebhooks(db, q, [webhookId])
         const current = yield* first(q.select().from(deliveries).where(eq(deliveries.id, id)))
@@ -163,6 +168,7 @@ export function outcomes(db: Db) {
         const since = isWaiting ? current.since : now
         const row = { ...current, status: 'pending' as const, since, nextAt: now, doneAt: null }
         yield* update(deliveries, [row], ['status', 'since', 'nextAt', 'doneAt'])
+        yield* insert(auditEntries, [audit])
         return row
       }),
   }

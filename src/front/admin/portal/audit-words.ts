@@ -71,6 +71,7 @@ export const auditWords: ReadonlyMap<string, string> = new Map([
   ['webhook.change', 'Webhook changed'],
   ['webhook.create', 'Webhook created'],
   ['webhook.remove', 'Webhook removed'],
+  ['webhook.resend', 'Webhook delivery sent again'],
   ['webhook.rotate', 'Webhook secret rotated'],
 ])
 

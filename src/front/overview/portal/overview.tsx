@@ -1,8 +1,7 @@
 /** The overview page: balance, spend, recent runs and keys. */
 import type { ShownKey } from '../../../access/keys/shown-key.ts'
 import { toUsd } from '../../../kernel/money.ts'
-import type { ZoneName } from '../../../kernel/zone.ts'
-import { runsHref } from '../../../runs/portal/run-figure.tsx'
+import { dayAway, type ZoneName } from '../../../kernel/zone.ts'
 import {
   cost,
   figure,
@@ -22,6 +21,7 @@ import { BarChart } from '../../../web/ui/chart.tsx'
 import { dollarTick } from '../../../web/ui/chart-frame.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { Figure, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { runsHref } from '../../../web/ui/runs-href.ts'
 import { Spark } from '../../../web/ui/spark.tsx'
 import { Live } from '../../../web/ui/status.tsx'
 import { Table } from '../../../web/ui/table.tsx'
@@ -170,7 +170,7 @@ function SpendChart({ spend: { days, total }, zone }: ChartProps) {
           value: Number(cost) / 1e9,
           words: amountText(cost),
           open: i === days.length - 1,
-          href: runsHref(day, zone),
+          href: runsHref({ from: day, to: dayAway(zone, day, 1), zone }),
         }))}
         head={['Day', 'Spend']}
         tick={dollarTick}

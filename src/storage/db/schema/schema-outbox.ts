@@ -12,6 +12,16 @@ export type DeliveryTry = {
   error: string | null
   /** The start of the answer; null if none came, or if its server is not on the public internet. */
   answer: string | null
+  /** How it was sent; null if nothing could be. The webhook may have been changed since. */
+  to: DeliveryTarget | null
+}
+
+/** What an attempt took of its webhook and of this program. */
+export type DeliveryTarget = {
+  host: string
+  format: 'standard' | 'slack' | 'discord'
+  /** Its `user-agent`, which names the version. */
+  agent: string
 }
 
 export function outboxTables(c: Columns) {
