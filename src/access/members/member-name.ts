@@ -4,7 +4,7 @@ import { refuseField } from '../../kernel/refusal.ts'
 
 export const nameMax = 40
 
-/** Not drawn, or drawn around what stands beside it; a line of its own; an empty cell of Braille. */
+/** Not drawn, or turning what stands beside it; a line of its own; an empty cell of Braille. */
 const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u
 const seen = /[\p{L}\p{N}\p{Emoji_Presentation}]/u
 const stacked = /\p{M}{3}/u
@@ -37,7 +37,7 @@ const plainOf = (name: string): string =>
     .map((letter) => alike.get(letter) ?? letter)
     .join('')
 
-/** The same for names that a reader takes for one another. */
+/** The look of a name: the same for names that a reader takes for one another. */
 export const lookOf = (name: string): string =>
   plainOf(name)
     .replace(/[\p{P}\p{Z}]/gu, '')
