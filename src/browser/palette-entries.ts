@@ -1,5 +1,5 @@
 /** The entries of the command palette, and the search among them. */
-import { deeper, synonyms } from '../front/overview/palette-words.ts'
+import { deeper, newKeyPage, synonyms } from '../front/overview/palette-words.ts'
 
 /** Goes to a page, or presses a button of the page that is open. */
 export type Entry = {
@@ -22,9 +22,10 @@ export function entriesOf(pages: Pages): Entry[] {
   const actions = deeper
     .filter(([needs]) => has(needs))
     .map(([, href, label]): Entry => ({ label, kind: 'Action', href, words: synonyms[href] ?? '' }))
-  const goes = pages.map(
-    ([href, label]): Entry => ({ label, kind: 'Page', href, words: synonyms[href] ?? '' }),
-  )
+  const goes = pages
+    // It is an action already.
+    .filter(([href]) => href !== newKeyPage)
+    .map(([href, label]): Entry => ({ label, kind: 'Page', href, words: synonyms[href] ?? '' }))
   return [...actions, ...goes, ...buttons()]
 }
 

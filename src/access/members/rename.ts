@@ -1,12 +1,11 @@
 /** Names a member: what its account calls it beside the address of its wallet. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Actor } from '../../kernel/acting.ts'
-import { refuse, refuseField } from '../../kernel/refusal.ts'
+import { refuse } from '../../kernel/refusal.ts'
 import type { MemberRow } from '../../storage/db/schema/schema.ts'
 import { assertStillMember } from '../membership.ts'
 import { peopleOf, peopleRows } from '../people-rows.ts'
-
-export const nameMax = 40
+import { assertOwnName, readName } from './member-name.ts'
 
 /**
  * Gives a member a name; an empty text takes it away.
@@ -17,7 +16,6 @@ export async function renameMember(
   acting: Actor,
   { wallet, name: typed }: { wallet: string; name: string },
 ): Promise<MemberRow> {
-  const name = readName(typed)
   const { account } = acting
   return ledger.post({
     account,
@@ -28,7 +26,10 @@ export async function renameMember(
       const people = peopleOf(unit, account)
       const member = people.members.find((one) => one.wallet === wallet)
       if (!member) return refuse('not_found', 'This wallet is not a member of the account.')
+      const name = readName(typed)
       if (member.name === name) return { ...member }
+      const others = people.members.filter((one) => one !== member)
+      if (name !== null) assertOwnName(name, others)
       people.renameMember(member, name)
       unit.addAudit({
         id: ids.make('req'),
@@ -42,12 +43,4 @@ export async function renameMember(
       return { ...member }
     },
   })
-}
-
-function readName(typed: string): string | null {
-  const name = typed.trim()
-  if ([...name].length > nameMax || /[\p{Cc}\p{Cf}]/u.test(name)) {
-    refuseField('name', `A name has at most ${nameMax} characters, on one line.`)
-  }
-  return name || null
 }

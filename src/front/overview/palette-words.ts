@@ -25,9 +25,12 @@ export const synonyms: Readonly<Record<string, string>> = {
   '/docs': 'docs documentation guide help reference curl openapi api',
 }
 
+/** Where keys are made: a page of those alone who may. */
+export const newKeyPage = '/dashboard/keys/new'
+
 /** Pages that stand in no menu; each needs the page before it. */
 export const deeper: readonly (readonly [needs: string, href: string, label: string])[] = [
-  ['/dashboard/keys', '/dashboard/keys/new', 'New key'],
+  [newKeyPage, newKeyPage, 'New key'],
   ['/dashboard/deposits', '/dashboard/deposits', 'Add money'],
   ['/docs', '/docs/guides/first-run', 'Guide: the first run'],
   ['/docs', '/docs/guides/clients', 'Guide: the OpenAI clients'],
@@ -50,5 +53,5 @@ export const goKeys: Readonly<Record<string, string>> = {
 export const newKeys: Readonly<
   Record<string, readonly [href: string, needs: string, what: string]>
 > = {
-  k: ['/dashboard/keys/new', '/dashboard/keys', 'New key'],
+  k: [newKeyPage, newKeyPage, 'New key'],
 }

@@ -212,7 +212,7 @@ async function readStart(answer: Pick<WireAnswer, 'flow' | 'stop'>): Promise<str
 /** A signature as an echo may write it: in JSON, in a URL, or cut off. */
 const signature = /v1a?(?:,|%2c|\\u002c)[\w+/=\\%-]{8,}/giu
 
-/** What is kept of an answer: one line of letters that stand in order, without a signature. */
+/** The part of an answer that is kept: letters in order on one line, without a signature. */
 function startOf(text: string, headers: Readonly<Record<string, string>>): string {
   const signed = Object.entries(headers).filter(([name]) => /signature|authorization/i.test(name))
   const secret = signed.flatMap(([, value]) => value.split(/[ ,]+/)).filter((one) => one.length > 8)

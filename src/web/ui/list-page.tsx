@@ -1,7 +1,8 @@
 /** Pages of lists with a filter, an order, a file, and rows that arrive by themselves. */
 import { sortedMax } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
-import type { ZoneName } from '../../kernel/zone.ts'
+import { parseDate } from '../../kernel/time-text.ts'
+import { dayOfDate, utcZone, type ZoneName } from '../../kernel/zone.ts'
 import { addressOf } from '../http/query.ts'
 import { filterQuery, type Query } from '../http/query-fields.ts'
 import { ButtonLink } from './button.tsx'
@@ -133,7 +134,7 @@ export function ListPanel<Row>({ view, look }: Props<Row>) {
           <ZoneNote zone={look.zone} />
         </>
       }
-      csv={addressOf(`${path}.csv`, without(query, 'sort', 'limit'))}
+      csv={addressOf(`${path}.csv`, inMoments(without(query, 'sort', 'limit'), look.zone))}
       isUntitled
       {...(look.fold ? { fold: look.fold } : {})}
       days={isByCost(query) ? undefined : look.days}
@@ -161,6 +162,20 @@ const rowsMax = 200
 /** A row for a list that is open in a browser. */
 export const freshRow = <Row,>(row: Row, { columns, idOf, zone }: ListLook<Row>): string =>
   renderIn(zone, <TableRow columns={columns} row={row} id={idOf(row)} fresh />)
+
+/** Dates as the moments that they stand for in a zone: a file has the rows that the page lists. */
+function inMoments(query: URLSearchParams, zone: ZoneName): URLSearchParams {
+  const asked = new URLSearchParams(query)
+  for (const name of ['from', 'to'] as const) {
+    const date = parseDate(asked.get(name) ?? '')
+    if (date === undefined || zone === utcZone) continue
+    const at = dayOfDate(zone, name === 'to' ? date + dayMs : date)
+    asked.set(name, new Date(at).toISOString())
+  }
+  return asked
+}
+
+const dayMs = 86_400_000
 
 const isByCost = (query: URLSearchParams): boolean => query.get('sort') === 'costliest'
 

@@ -97,12 +97,8 @@ export function List<Row>(props: ListProps<Row>) {
 const CsvLink = ({ href }: { href: string }) => (
   <>
     {' '}
-    <a
-      href={href}
-      download=""
-      title={`All that match, up to ${csvMax.toLocaleString('en-US')}; times in UTC`}
-    >
-      Export CSV
+    <a href={href} download="" title={`All that match, up to ${csvMax.toLocaleString('en-US')}`}>
+      Export CSV, in UTC
     </a>
   </>
 )

@@ -1,5 +1,5 @@
 /** The spine beside the pages of a signed-in person: icons where space is short. */
-import { type Actor, homes } from '../../kernel/acting.ts'
+import { type Actor, homes, may } from '../../kernel/acting.ts'
 import { assetPath } from '../http/assets.ts'
 import { Address } from './address.tsx'
 import { Tabs } from './filters.tsx'
@@ -26,7 +26,7 @@ export const Rail = ({ frame, here, acting, reader }: RailProps) => {
   return (
     <nav class="spine" aria-label="Main">
       <Brand href={homes[acting.role]} />
-      <PaletteButton frame={frame} account={acting.wallet} />
+      <PaletteButton frame={frame} acting={acting} />
       <a class="noscript find" href="/dashboard/find">
         Find a page
       </a>
@@ -49,9 +49,10 @@ export const Rail = ({ frame, here, acting, reader }: RailProps) => {
 }
 
 /** Opens the command palette, which a script fetches then; without script it is not there. */
-function PaletteButton({ frame, account }: { frame: Frame; account: string }) {
-  const open = frame.nav.filter(({ group }) => group !== 'Operator' || frame.isAdmin(account))
+function PaletteButton({ frame, acting }: { frame: Frame; acting: Actor }) {
+  const open = frame.nav.filter(({ group }) => group !== 'Operator' || frame.isAdmin(acting.wallet))
   const pages = open.map(({ href, label }) => [href, label])
+  if (may(acting, 'keys:write')) pages.push(['/dashboard/keys/new', 'New key'])
   return (
     <button
       class="scripted palettekey"

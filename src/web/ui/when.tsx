@@ -1,5 +1,11 @@
 /** Moments on a page. */
-import { bothTimes, exactTime, relativeMinute, relativeTime } from '../../kernel/moment.ts'
+import {
+  bothTimes,
+  dateText,
+  exactTime,
+  relativeMinute,
+  relativeTime,
+} from '../../kernel/moment.ts'
 import { utcZone, type ZoneName } from '../../kernel/zone.ts'
 import { type Child, renderChild } from './jsx-runtime.ts'
 
@@ -39,8 +45,15 @@ export const ExactTime = ({ at }: At) => (
   </time>
 )
 
+/** The day of a moment: like {@link ExactTime}, in the zone of the reader. */
+export const DayOf = ({ at }: At) => (
+  <time datetime={new Date(at).toISOString()} data-date="">
+    {dateText(at)}
+  </time>
+)
+
 const drawn = new RegExp(
-  '<time datetime="([^"]+)"(?: data-now="(\\d+)"( data-minute)?| data-exact)' +
+  '<time datetime="([^"]+)"(?: data-now="(\\d+)"( data-minute)?| data-(exact|date))' +
     '(?: title="[^"]*")?>[^<]*</time>',
   'g',
 )
@@ -51,13 +64,17 @@ export const renderIn = (zone: ZoneName | undefined, child: Child): string =>
 
 /** Parts of pages say UTC; this puts the zone of the reader in its place, with UTC to hover. */
 export const timesIn = (zone: ZoneName, html: string): string =>
-  html.replace(drawn, (_, iso: string, now: string | undefined, minute: string | undefined) => {
+  html.replace(drawn, (_, iso: string, now?: string, minute?: string, kind?: string) => {
     const at = Date.parse(iso)
-    const titles = now === undefined ? exactTime(at) : bothTimes(at, zone)
-    const isMinute = minute !== undefined
-    const kept = now === undefined ? ' data-exact' : ` data-now="${now}"${minute ?? ''}`
-    const said = now === undefined ? exactTime(at, zone) : words(at, Number(now), isMinute, zone)
-    return `<time datetime="${iso}"${kept} title="${titles}">${said}</time>`
+    const titles = kind === 'exact' ? exactTime(at) : bothTimes(at, zone)
+    const kept = kind === undefined ? ` data-now="${now}"${minute ?? ''}` : ` data-${kind}`
+    return `<time datetime="${iso}"${kept} title="${titles}">${saidOf()}</time>`
+
+    function saidOf(): string {
+      if (kind === 'exact') return exactTime(at, zone)
+      if (kind === 'date') return dateText(at, zone)
+      return words(at, Number(now), minute !== undefined, zone)
+    }
   })
 
 const words = (at: number, now: number, isMinute: boolean, zone: ZoneName): string =>

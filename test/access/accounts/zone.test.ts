@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { ExactTime, timesIn, When } from '../../../src/web/ui/when.tsx'
+import { DayOf, ExactTime, timesIn, When } from '../../../src/web/ui/when.tsx'
 import { addReceipts, countAll } from '../../billing/usage/receipts.ts'
 import { engines, testAccount, usd, type World, world } from '../../support/world.ts'
 import { type Browser, browser, signInWith } from './wallet.ts'
@@ -60,9 +60,13 @@ describe.each(engines)('the time zone of a person on %s', (engine) => {
     expect(html.match(/data-day="[^"]*"/g)).toEqual(['data-day="2026-11-22"'])
     const [local, utc] = ['Nov 22, 2026, 01:45:\\d\\d GMT\\+5:45', 'Nov 21, 2026, 20:00:\\d\\d UTC']
     expect(html).toMatch(new RegExp(`title="${local}\\n${utc}"`))
-    const file = await (await me.call(`/dashboard/runs.csv?${dates}`)).text()
+    // The link names the moments of the page's days; dates of an address are of UTC for a file too.
+    const link = html.match(/\/dashboard\/runs\.csv\?[^"]*/)?.[0].replaceAll('&amp;', '&') ?? ''
+    const fileAt = async (path: string) => (await me.call(path)).text()
+    const file = await fileAt(link)
     expect(file.trim().split('\n').length).toBe(2)
     expect(file).toContain('2026-11-21T20:00')
+    expect((await fileAt(`/dashboard/runs.csv?${dates}`)).trim().split('\n').length).toBe(1)
     const json = await me.call(`/api/portal/runs?${dates}`)
     expect(((await json.json()) as { data: object[] }).data).toEqual([])
     for (const path of ['/dashboard/receipts', '/dashboard/statement?by=movement']) {
@@ -134,6 +138,8 @@ describe.each(engines)('the time zone of a person on %s', (engine) => {
     const minute = String(When({ at, now: at + 600_000, isMinute: true }))
     expect(timesIn('Pacific/Kiritimati', minute)).toMatch(/ data-minute title=[^>]*>10 min ago</)
     const exact = timesIn('Pacific/Kiritimati', String(ExactTime({ at })))
+    const day = timesIn('Pacific/Kiritimati', String(DayOf({ at })))
+    expect(day).toMatch(/ data-date title=[^>]*>Nov 22, 2026</)
     expect(exact).toMatch(/ data-exact title="[^"]*UTC">Nov 22, 2026, 10:00:00 GMT\+14</)
   })
 

@@ -92,6 +92,18 @@ describe('the table of roles and routes', () => {
     }
   })
 
+  test('The page for a new key is named to those alone who may make one.', async () => {
+    const names = async (by: Person) => {
+      const read = async (path: string) => {
+        const answer = await by.own.call(path, { headers: { accept: 'text/html' } })
+        return (await answer.text()).includes('/dashboard/keys/new')
+      }
+      return [await read('/dashboard/settings'), await read('/dashboard/find')]
+    }
+    expect(await names(owner)).toEqual([true, true])
+    expect(await names(await member(w, owner, 'viewer'))).toEqual([false, false])
+  })
+
   promise`P1`
   test('Every route of the dashboard names a right, also those of webhooks.', async () => {
     const app = await wholeApp(createApp(w.deps))

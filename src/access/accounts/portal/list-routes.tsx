@@ -85,7 +85,8 @@ export const listRoutes = <Row, More>(deps: Deps, frame: Frame, of: ListParts<Ro
       `/dashboard/${name}.csv`,
       async ({ request, server, set, acting }) => {
         // All that match, whatever the page of the list and its order.
-        const source = await of.open(acting, queryOf(request))
+        // A file names times of UTC, and so do the dates of its address.
+        const source = await of.open({ ...acting, zone: undefined }, queryOf(request))
         const file = listAsCsv((after) => source.list({ limit: csvStep, after }), {
           fileName: `counterfoil-${name}.csv`,
           fields: of.file,

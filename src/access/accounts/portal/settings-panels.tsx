@@ -11,7 +11,7 @@ import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { RosetteMark } from '../../../web/ui/rosette.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Theme, themes } from '../../../web/ui/theme.ts'
-import { dateText } from '../../../web/ui/when.tsx'
+import { DayOf } from '../../../web/ui/when.tsx'
 import { AlertsPanel } from './alerts-panel.tsx'
 import { ZonePanel } from './zone.tsx'
 
@@ -196,7 +196,7 @@ const AccountPanel = ({ view: { account, sessions } }: { view: SettingsView }) =
       </p>
       <Facts
         of={[
-          ['Since', dateText(account.createdAt)],
+          ['Since', <DayOf at={account.createdAt} />],
           ['Signed in', <a href="/dashboard/sessions">{sessions}</a>],
           ['Keys', <a href="/dashboard/keys">Manage keys</a>],
         ]}

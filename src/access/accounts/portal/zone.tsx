@@ -57,7 +57,7 @@ export const ZonePanel = ({ zone }: { zone: ZoneName }) => (
         <Button>Use this time zone</Button>
       </p>
       <p class="quiet">
-        <small>Exports, caps, plans and the API keep UTC.</small>
+        <small>Files hold times of UTC; caps, plans and the API keep UTC.</small>
       </p>
     </ActionForm>
   </Panel>

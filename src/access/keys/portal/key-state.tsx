@@ -10,7 +10,7 @@ import { Meter } from '../../../web/ui/meter.tsx'
 import { SideLink } from '../../../web/ui/side-panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
-import { dateText, When } from '../../../web/ui/when.tsx'
+import { DayOf, When } from '../../../web/ui/when.tsx'
 import { dayMs, depthOf, statusOf } from '../key.ts'
 import type { KeyDetail } from '../key-detail.ts'
 import type { ShownKey } from '../shown-key.ts'
@@ -122,9 +122,7 @@ export const keyColumns = (now: Millis, look: 'tree' | 'list'): Column<ShownKey>
   {
     head: 'Expires',
     kind: 'spare',
-    cell: ({ key }) => (
-      <time datetime={new Date(key.expiresAt).toISOString()}>{dateText(key.expiresAt)}</time>
-    ),
+    cell: ({ key }) => <DayOf at={key.expiresAt} />,
   },
   {
     head: 'Action',

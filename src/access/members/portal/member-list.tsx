@@ -16,7 +16,7 @@ import { SideLink, SidePanel } from '../../../web/ui/side-panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { roleSentences, roleWords } from '../../../web/ui/switcher.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
-import { dateText, When } from '../../../web/ui/when.tsx'
+import { DayOf, When } from '../../../web/ui/when.tsx'
 import { InvitePanel } from './invite-form.tsx'
 
 export const membersPath = '/dashboard/members'
@@ -69,7 +69,7 @@ export const MembersPage = ({ view }: { view: MembersView }) => {
         <p class="quiet">Other wallets that act for this account, each with a role.</p>
       </PageHead>
       {made ? <LinkPanel made={made} /> : null}
-      {own ? <OwnPanel own={own} /> : null}
+      {own ? <OwnPanel own={own} members={view.members} /> : null}
       {may(acting, 'members:read') ? <MembersPanel view={view} /> : null}
       {view.invitations.length > 0 ? <InvitationsPanel view={view} /> : null}
       <Split>
@@ -95,7 +95,7 @@ const LinkPanel = ({
       <CopyBox id="invitation" label="The link of the invitation" value={link} strong />
       <p>
         The first wallet that accepts it becomes {withArticle(role)} of this account. The link ends
-        on {dateText(expiresAt)}.
+        on <DayOf at={expiresAt} />.
       </p>
       <p class="quiet">
         <small>
@@ -111,7 +111,28 @@ const withArticle = (role: Role): string => {
   return role === 'owner' ? `an ${word}` : `a ${word}`
 }
 
-const OwnPanel = ({ own }: { own: MemberRow }) => (
+type NamedProps = { wallet: string; members: readonly MemberRow[] }
+
+/** A wallet, with its name before it where it is one of these members. */
+function Named({ wallet, members }: NamedProps) {
+  const name = members.find((one) => one.wallet === wallet)?.name
+  return (
+    <>
+      {name ? (
+        <>
+          <strong class="name" dir="auto">
+            {name}
+          </strong>{' '}
+        </>
+      ) : null}
+      <Address value={wallet} />
+    </>
+  )
+}
+
+type OwnProps = { own: MemberRow; members: readonly MemberRow[] }
+
+const OwnPanel = ({ own, members }: OwnProps) => (
   <Panel
     id="own"
     title="Your membership"
@@ -133,8 +154,8 @@ const OwnPanel = ({ own }: { own: MemberRow }) => (
                   <a href={`/dashboard/keys/${own.branch}`}>Its cap and keys</a>,
                 ] as const,
               ]),
-          ['Invited by', <Address value={own.invitedBy} />],
-          ['Since', dateText(own.createdAt)],
+          ['Invited by', <Named wallet={own.invitedBy} members={members} />],
+          ['Since', <DayOf at={own.createdAt} />],
         ]}
       />
     </Pad>
@@ -189,25 +210,23 @@ function MembersPanel({ view: { acting, members, now } }: { view: MembersView })
   )
 }
 
-const Who = ({ member: { wallet, name }, acting }: { member: MemberRow; acting: Actor }) => (
+const Who = ({ member, acting }: { member: MemberRow; acting: Actor }) => (
   <>
-    {name === null ? null : (
-      <>
-        <strong class="name" dir="auto">
-          {name}
-        </strong>{' '}
-      </>
-    )}
-    <Address value={wallet} /> {wallet === acting.wallet ? <span class="quiet">you</span> : null}
+    <Named wallet={member.wallet} members={[member]} />{' '}
+    {member.wallet === acting.wallet ? <span class="quiet">you</span> : null}
   </>
 )
 
-function InvitationsPanel({ view: { acting, invitations, now } }: { view: MembersView }) {
+function InvitationsPanel({ view: { acting, invitations, members, now } }: { view: MembersView }) {
   const mayRevoke = may(acting, 'members:write')
   const columns: Column<InvitationRow>[] = [
     { head: 'Role', cell: (row) => <strong>{roleWords[row.role]}</strong> },
     { head: 'Limits', at: 'who', cell: (row) => <span class="quiet">{limitsText(row)}</span> },
-    { head: 'By', kind: 'optional', cell: ({ createdBy }) => <Address value={createdBy} /> },
+    {
+      head: 'By',
+      kind: 'optional',
+      cell: ({ createdBy }) => <Named wallet={createdBy} members={members} />,
+    },
     { head: 'Expires', at: 'when', cell: ({ expiresAt }) => <When at={expiresAt} now={now} /> },
     {
       head: 'Action',

@@ -4,7 +4,7 @@ import type { MemberRow } from '../../../storage/db/schema/schema.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import type { ConfirmProps } from '../../../web/ui/confirm.tsx'
 import { TextField } from '../../../web/ui/form.tsx'
-import { nameMax } from '../rename.ts'
+import { nameMax } from '../member-name.ts'
 import { membersPath } from './member-list.tsx'
 
 type Named = Pick<MemberRow, 'wallet' | 'name'>

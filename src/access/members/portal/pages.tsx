@@ -17,7 +17,7 @@ import { dashboardPage } from '../../../web/ui/layout.tsx'
 import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
 import { reply, sendOn } from '../../../web/ui/reply.ts'
 import { roleWords } from '../../../web/ui/switcher.tsx'
-import { dateText } from '../../../web/ui/when.tsx'
+import { DayOf } from '../../../web/ui/when.tsx'
 import { toAccountId } from '../../accounts/account.ts'
 import { sessionAuth } from '../../accounts/needs-session.ts'
 import { countAffected, type RevocationImpact } from '../../keys/affected.ts'
@@ -130,7 +130,7 @@ const AcceptPage = ({ acting: { wallet }, token, invitation, isMember }: AcceptP
               ? []
               : [['Your branch of keys', limitsText(invitation)] as const]),
             ['Your wallet', <Address value={wallet} />],
-            ['Works until', dateText(invitation.expiresAt)],
+            ['Works until', <DayOf at={invitation.expiresAt} />],
           ]}
         />
         {isMember ? (

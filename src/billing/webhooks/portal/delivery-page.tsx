@@ -1,7 +1,7 @@
 /** The page of one delivery: its stored event, and what each attempt was answered. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { WebhookRow } from '../../../storage/db/schema/schema.ts'
-import type { DeliveryTry } from '../../../storage/db/schema/schema-outbox.ts'
+import type { DeliveryTarget, DeliveryTry } from '../../../storage/db/schema/schema-outbox.ts'
 import { Button } from '../../../web/ui/button.tsx'
 import { Code } from '../../../web/ui/copy-box.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
@@ -66,21 +66,7 @@ export function DeliveryPage({ view }: { view: DeliveryView }) {
       <Split>
         <div class="stack wide">
           <Attempts view={view} />
-          <Panel
-            id="payload"
-            title="Payload"
-            aside={<p>{formatWords[target.format]}</p>}
-            foot={
-              <span>
-                Made from the stored event
-                {wasSent
-                  ? ', in the format of the last attempt. The body itself is not kept.'
-                  : '.'}
-              </span>
-            }
-          >
-            <Code label="The payload" text={readable(makeMessages()(event, target.format))} wrap />
-          </Panel>
+          <PayloadPanel view={view} target={target} wasSent={wasSent} />
         </div>
         <div class="stack wide">
           <Panel id="facts" title="Details">
@@ -95,28 +81,50 @@ export function DeliveryPage({ view }: { view: DeliveryView }) {
               ]}
             />
           </Panel>
-          <Panel id="request" title={wasSent ? 'Last request' : 'Next request'}>
-            <Facts
-              of={[
-                [
-                  wasSent ? 'POST to' : 'POST',
-                  <code>
-                    <Whole value={wasSent ? target.host : row.url} />
-                  </code>,
-                ],
-                ...Object.entries(headersOf(event, target.agent)).map(
-                  ([name, value]) => [name, <code>{value}</code>] as const,
-                ),
-                ['webhook-timestamp', 'the second of the attempt'],
-                ['webhook-signature', 'v1, by the secret'],
-              ]}
-            />
-          </Panel>
+          <RequestPanel view={view} target={target} wasSent={wasSent} />
         </div>
       </Split>
     </div>
   )
 }
+
+type SentProps = { view: DeliveryView; target: DeliveryTarget; wasSent: boolean }
+
+const PayloadPanel = ({ view: { of }, target, wasSent }: SentProps) => (
+  <Panel
+    id="payload"
+    title="Payload"
+    aside={<p>{formatWords[target.format]}</p>}
+    foot={
+      <span>
+        Made from the stored event
+        {wasSent ? ', in the format of the last attempt. The body itself is not kept.' : '.'}
+      </span>
+    }
+  >
+    <Code label="The payload" text={readable(makeMessages()(of.event, target.format))} wrap />
+  </Panel>
+)
+
+const RequestPanel = ({ view: { row, of }, target, wasSent }: SentProps) => (
+  <Panel id="request" title={wasSent ? 'Last request' : 'Next request'}>
+    <Facts
+      of={[
+        [
+          wasSent ? 'POST to' : 'POST',
+          <code>
+            <Whole value={wasSent ? target.host : row.url} />
+          </code>,
+        ],
+        ...Object.entries(headersOf(of.event, target.agent)).map(
+          ([name, value]) => [name, <code>{value}</code>] as const,
+        ),
+        ['webhook-timestamp', 'the second of the attempt'],
+        ['webhook-signature', 'v1, by the secret'],
+      ]}
+    />
+  </Panel>
+)
 
 /** Urgent ones are due before they are there. */
 const nextOf = ({ nextAt, since }: ToldDelivery['delivery']): Millis => Math.max(nextAt ?? 0, since)

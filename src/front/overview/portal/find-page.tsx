@@ -3,7 +3,7 @@ import { type Actor, may } from '../../../kernel/acting.ts'
 import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { PageHead, Panel } from '../../../web/ui/panel.tsx'
-import { deeper, synonyms } from '../palette-words.ts'
+import { deeper, newKeyPage, synonyms } from '../palette-words.ts'
 
 export const findPath = '/dashboard/find'
 
@@ -15,7 +15,8 @@ export function FindPage({ frame, acting, keys }: FindView) {
       (group !== 'Operator' || frame.isAdmin(acting.wallet)) &&
       (right === undefined || may(acting, right)),
   )
-  const has = (href: string) => open.some((one) => one.href === href)
+  const has = (href: string) =>
+    href === newKeyPage ? may(acting, 'keys:write') : open.some((one) => one.href === href)
   const actions = deeper.filter(([needs]) => has(needs)).map(([, href, label]) => ({ href, label }))
   return (
     <>

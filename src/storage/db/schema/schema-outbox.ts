@@ -16,7 +16,7 @@ export type DeliveryTry = {
   to: DeliveryTarget | null
 }
 
-/** What an attempt took of its webhook and of this program. */
+/** The parts of a request that its webhook and this program gave. */
 export type DeliveryTarget = {
   host: string
   format: 'standard' | 'slack' | 'discord'
