@@ -246,6 +246,20 @@ describe('steps of a route', () => {
     ])
   })
 
+  test('with equal prices are one list, which does not tell how many there are', () => {
+    const same = { input_pusd: base.input_pusd, output_pusd: base.output_pusd }
+    const equal = modelOf(
+      routed(
+        { to: 'local:a', prices: same },
+        'local:b',
+        { to: 'far:b', prices: apart },
+        { to: 'near:c', prices: { ...apart } },
+      ),
+    )
+    expect(equal.varied?.lists).toHaveLength(2)
+    expect(rateSections(equal).map(({ when }) => when)).toEqual([undefined, 'Another server'])
+  })
+
   test('that all have prices of their own leave nothing to prices by the hour, which are refused', () => {
     const hours = [{ from: '16:30', to: '00:30', input_pusd: 500, output_pusd: 500 }]
     const found = (...route: (string | StepConfig)[]) =>
