@@ -12,7 +12,7 @@ export const pricesAt = (
   step: Pick<RouteStep, 'prices'> | undefined,
 ): Prices => step?.prices ?? prices
 
-/** The prices of a model: those of its first step where each step has its own, so that one has them. */
+/** The prices of a model: those of its first step where each step has its own. */
 export const modelPrices = (named: Prices, route: readonly RouteStep[]): Prices =>
   (route.every((step) => step.prices) && route[0]?.prices) || named
 
