@@ -119,8 +119,9 @@ changes. The settings are those of \`[limits]\` in the [configuration](configura
   nor counted.
 - \`unpaid_runs_per_day\`: runs that held money and that the account ended at no cost. Its client
   hung up or cancelled before anything was due, its key was revoked or paused, its session ended, or
-  it sent what the model refuses. Failures of servers never count. Beyond it runs that would hold
-  money are refused in the same way (\`limited_by: "unpaid_runs"\`).
+  it sent what the model refuses. A run counts too if a step without a price answered it. Failures
+  of servers never count. Beyond it runs that would hold money are refused in the same way
+  (\`limited_by: "unpaid_runs"\`).
 - \`unfunded_runs\`: runs at once while the balance is empty. More are refused before a body is
   read, and such requests wait behind those of accounts that pay.
 - \`free_for_all\`: whether built-in models run on https for accounts that never paid.

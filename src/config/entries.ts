@@ -119,7 +119,10 @@ export const lists = {
     name: optional(words, 'Name on pages.'),
     price_nusd: optional(nusd, 'Price of a period.'),
     period: optional(oneOf('month', 'none'), 'How often it is paid; none: once.'),
-    discount_bps: optional(integer('0.01 %', 0, 10_000), 'Discount on every run.'),
+    discount_bps: optional(
+      integer('0.01 %', 0, 10_000),
+      'Discount on every run of a model without its own.',
+    ),
     models: optional(
       listOf(words),
       'Models in the plan, as globs, or tables with a discount of their own. Default: all.',

@@ -78,8 +78,14 @@ function routeOf(before: ModelEntry, entry: ModelEntry, upstream: string): TomlV
 const sellsApart = (route: TomlValue): boolean =>
   Array.isArray(route) &&
   (route as TomlValue[]).some(
-    (step) => typeof step === 'object' && managed.some((name) => Object.hasOwn(step, name)),
+    (step) => typeof step === 'object' && managed.some((name) => namesPrice(step, name)),
   )
+
+/** An empty list of bands or tiers names no price. */
+function namesPrice(step: TomlTable | readonly TomlValue[], name: string): boolean {
+  const value = Object.hasOwn(step, name) ? (step as TomlTable)[name] : undefined
+  return value !== undefined && !(Array.isArray(value) && value.length === 0)
+}
 
 const nameOf = (step: TomlValue | undefined): string =>
   typeof step === 'string' ? step : String((step as TomlTable | undefined)?.['to'] ?? '')

@@ -23,8 +23,9 @@ export type BelowCost = {
 }
 
 /**
- * Lists what is sold below cost: of each step and meter the first tier and band where it is, in all
- * hours that have prices of their own. With a discount, in 0.01 %, only what that brings below cost.
+ * Lists what is sold below cost: of each step and meter the first tier and band where it is, in
+ * each of the hours with prices of their own. With a discount, in 0.01 %, only what that brings
+ * below cost.
  */
 export function belowCost(models: readonly Model[], discountBps?: number): BelowCost[] {
   return models.flatMap((model) => {
@@ -60,7 +61,7 @@ const unitOf = (meter: Meter): string =>
 
 const nameOf = ({ step, meter, hours = '' }: BelowCost): string => `${hours} ${step} ${meter}`
 
-/** Where a loss is, exactly: a discount may bring one below cost beside another that was. */
+/** The exact place of a loss: a discount may bring one below cost beside another that was. */
 const placeOf = (one: BelowCost): string =>
   `${nameOf(one)} ${one.aboveInputTokens} ${one.tier ?? ''}`
 

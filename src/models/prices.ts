@@ -101,6 +101,7 @@ function othersOf({ prices, route, varied }: PricesOf): Prices[] {
   })
 }
 
-const textOf = (prices: Prices): string => JSON.stringify(writePrices(prices, String))
+/** Equal for prices that are. */
+export const textOf = (prices: Prices): string => JSON.stringify(writePrices(prices, String))
 
 export const toPricesView = (model: PricesOf) => writeModelPrices(model, toJsonInteger)

@@ -2,6 +2,7 @@
 import { max, type Pusd } from '../kernel/money.ts'
 import { inputClasses, type Meter, outputClasses } from './meter.ts'
 import type { Model, RouteStep, VariedPrices } from './model.ts'
+import { textOf } from './prices.ts'
 import { pricesFrom, type RateOf } from './quoted-rates.ts'
 import { type Prices, type RateStep, stepFor } from './rates.ts'
 
@@ -11,7 +12,7 @@ export const pricesAt = (
   step: Pick<RouteStep, 'prices'> | undefined,
 ): Prices => step?.prices ?? prices
 
-/** The prices of a model: those of its first step where each step has its own, so that one has them. */
+/** The prices of a model: those of its first step where each step has its own. */
 export const modelPrices = (named: Prices, route: readonly RouteStep[]): Prices =>
   (route.every((step) => step.prices) && route[0]?.prices) || named
 
@@ -27,7 +28,12 @@ export function variedPrices(
   route: readonly RouteStep[],
 ): VariedPrices | undefined {
   if (!route.some((step) => step.prices !== undefined)) return undefined
-  const lists = [...new Set(route.map((step) => pricesAt({ prices }, step)))]
+  const byText = new Map(
+    route.map((step) => pricesAt({ prices }, step)).map((list) => [textOf(list), list]),
+  )
+  // Equal ones are one list: that of the model, if it is among them.
+  if (byText.has(textOf(prices))) byText.set(textOf(prices), prices)
+  const lists = [...byText.values()]
   return { lists, dearest: dearestOf(lists) }
 }
 

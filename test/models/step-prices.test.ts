@@ -231,31 +231,6 @@ describe('steps of a route', () => {
     expect(holdOf(all, bound, 0)).toBe(1n)
   })
 
-  test('that all have prices of their own leave those of the model out of every list', () => {
-    const near = { input_pusd: 700, output_pusd: 700 }
-    const all = modelOf(routed({ to: 'local:a', prices: apart }, { to: 'far:b', prices: near }))
-    expect(toModelView(all).prices).toEqual({
-      ...apart,
-      request_nusd: 0,
-      others: [{ ...near, request_nusd: 0 }],
-    })
-    const shown = rateSections(all).map(({ rates }) => rates.map(({ pusd }) => pusd))
-    expect(shown).toEqual([
-      [3000n, 1500n],
-      [700n, 700n],
-    ])
-  })
-
-  test('that all have prices of their own leave nothing to prices by the hour, which are refused', () => {
-    const hours = [{ from: '16:30', to: '00:30', input_pusd: 500, output_pusd: 500 }]
-    const found = (...route: (string | StepConfig)[]) =>
-      faultsOf({ models: [{ ...routed(...route), hours }], upstreamIds })
-    expect(found({ to: 'local:a', prices: apart })).toEqual([
-      '"acme/large" hours: change nothing, because each step of the route has prices of its own',
-    ])
-    expect(found({ to: 'local:a', prices: apart }, 'far:b')).toEqual([])
-  })
-
   test('have their prices in the public list, without their names, and in its digest', () => {
     const view = toModelView(model)
     expect(view.prices).toEqual({

@@ -40,7 +40,13 @@ function costsOf({ route }: TomlTable): Map<PriceField, bigint> {
 
 /** Whether a step has prices of its own, which those of the model do not touch. */
 const sellsApart = (step: TomlTable): boolean =>
-  Object.keys(step).some((name) => isPriceField(name) || name === 'bands' || name === 'tiers')
+  Object.entries(step).some(
+    ([name, value]) =>
+      (isPriceField(name) || name === 'bands' || name === 'tiers') && !isNone(value),
+  )
+
+/** An empty list names no price. */
+const isNone = (value: TomlValue): boolean => Array.isArray(value) && value.length === 0
 
 /** The change of an entry that gives it the wished prices, each in the form that the file has. */
 export function priceChange(entry: ModelEntry, wished: ModelChangeWish['prices']) {

@@ -126,7 +126,11 @@ const rows: readonly Row[] = [
       </span>
     ),
   },
-  { head: 'Discount on every run', of: ({ discountBps }) => discountText(discountBps) },
+  {
+    head: 'Discount on every run',
+    of: ({ discountBps, discounts }) =>
+      discounts ? `${discountText(discountBps)}, some models differ` : discountText(discountBps),
+  },
   { head: 'Requests per minute and key', of: ({ limits }) => count(limits.rpm) },
   { head: 'Concurrent runs per key', of: ({ limits }) => count(limits.concurrency) },
   { head: 'Active keys', of: ({ limits }) => count(limits.maxKeys) },

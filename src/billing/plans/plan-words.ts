@@ -37,7 +37,7 @@ export function differences(from: Plan, to: Plan): [what: string, from: string, 
     ['History in lists, days', 'historyDays'],
   ]
   const lines: [string, string, string][] = [
-    ['Discount on every run', discountText(from.discountBps), discountText(to.discountBps)],
+    [discountWords(to), discountText(from.discountBps), discountText(to.discountBps)],
     ...limits.map(([what, name]): [string, string, string] => [
       what,
       from.limits[name].toLocaleString('en-US'),
@@ -47,6 +47,10 @@ export function differences(from: Plan, to: Plan): [what: string, from: string, 
   ]
   return lines.filter(([, before, after]) => before !== after)
 }
+
+/** The name of the plan's discount: a model with its own has that in its place. */
+export const discountWords = ({ discounts }: Plan): string =>
+  discounts ? 'Discount on other runs' : 'Discount on every run'
 
 /** The models of a plan, each with the discount that it has alone. */
 export function planModelsText({ models, discounts }: Plan): string {

@@ -7,7 +7,7 @@ export const planShape = t.answer('Plan', 'What an account can have.', {
   name: t.text('Its name for people.', 'Builder'),
   price_nusd: t.nusd('Of one period.', 20_000_000_000),
   period: t.oneOf('How often it is paid.', ['month', 'none']),
-  discount_bps: t.integer('Off every run, in hundredths of a percent.', 500),
+  discount_bps: t.integer('Off every run of a model without its own, in 0.01 %.', 500),
   limits: t.object('What holds on this server.', {
     rpm: t.integer('Requests a minute of a key.', 20_000),
     concurrency: t.integer('Runs in flight of a key.', 2048),

@@ -30,7 +30,7 @@ export function RatesPanel({ models }: { models: readonly Model[] }) {
             <h3 id={rateId(model)}>{model.id}</h3>
             <div class="grid2">
               {rateSections(model).map((section) => (
-                <Section of={section} />
+                <Section of={section} usual={usualWords(model)} />
               ))}
             </div>
           </section>
@@ -47,9 +47,12 @@ const footWords =
   'A band applies to the whole run. Where a band and a tier both set a rate, the higher applies. ' +
   'Input without a rate of its own costs the highest input rate; such output counts as output.'
 
-const Section = ({ of: { when, rates } }: { of: RateSection }) => (
+const usualWords = ({ varied, hours }: Model): string =>
+  hours ? 'At all other hours' : varied ? 'Usual price' : 'Every run'
+
+const Section = ({ of: { when, rates }, usual }: { of: RateSection; usual: string }) => (
   <div class="stack rates">
-    <h4>{when ?? 'Every run'}</h4>
+    <h4>{when ?? usual}</h4>
     <Facts of={rates.map((rate) => [nameOf(rate), <Rate of={rate} places={placesOf(rates)} />])} />
   </div>
 )

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { discountFor } from '../../../src/access/plan.ts'
 import { makePlans } from '../../../src/access/plan-config.ts'
 import { toPlanView } from '../../../src/billing/plans/plan-view.ts'
-import { paysFrom, planModelsText } from '../../../src/billing/plans/plan-words.ts'
+import { discountWords, paysFrom, planModelsText } from '../../../src/billing/plans/plan-words.ts'
 import { faultsIn, withModels } from '../../../src/config/model-text.ts'
 import { expectSettled, lastEnded, modelToml, upstreamToml } from '../../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../../support/stub-upstream.ts'
@@ -39,6 +39,10 @@ describe('a plan with discounts of single models', () => {
       { models: 'b/x', discount_bps: 9 },
     ])
     expect(toPlanView(sold('"a/*"'))).not.toHaveProperty('discounts')
+    expect([own, sold('"a/*"')].map(discountWords)).toEqual([
+      'Discount on other runs',
+      'Discount on every run',
+    ])
     expect(paysFrom(sold('"a/*"'), { ...own, price: usd })).toBeUndefined()
   })
 

@@ -7,7 +7,7 @@ import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
-import { discountText, planModelsText, planPath, priceText } from '../plan-words.ts'
+import { discountText, discountWords, planModelsText, planPath, priceText } from '../plan-words.ts'
 import { CancelPanel, PreviewPanel } from './plan-change.tsx'
 import type { PlanView } from './plan-page-view.ts'
 
@@ -110,7 +110,7 @@ const PlanPanel = ({ view, plan }: { view: PlanView; plan: Plan }) => (
       </p>
       <Facts
         of={[
-          ['Discount on every run', discountText(plan.discountBps)],
+          [discountWords(plan), discountText(plan.discountBps)],
           ['Requests per minute', count(plan.limits.rpm)],
           ['Concurrent runs', count(plan.limits.concurrency)],
           ['Active keys', count(plan.limits.maxKeys)],

@@ -5,7 +5,8 @@ import type { Model } from '../../../models/model.ts'
 import { RatesPanel } from '../../../models/pages/rate-list.tsx'
 import { perMillion } from '../../../models/pages/shown-rates.ts'
 import { StatusBadge } from '../../../models/pages/status-badge.tsx'
-import { pricesAt } from '../../../models/step-prices.ts'
+import { modelsByHour } from '../../../models/price-hours.ts'
+import { dearestPrices, pricesAt } from '../../../models/step-prices.ts'
 import { meterWords } from '../../../verify/meter-words.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
@@ -195,20 +196,23 @@ const contradictionColumns: Column<Contradictions>[] = [
   { head: 'Runs', kind: 'number', cell: ({ runs }) => runs.toLocaleString('en-US') },
 ]
 
-/** The least that a model is sold above its cost, on any step whose cost is known. */
-function markupText(model: Model): string {
-  const { kind } = model
-  const percents = model.route.flatMap((step) => {
+/** The least that a model is sold above its cost, on any step whose cost is known, at any hour. */
+export function markupText(model: Model): string {
+  const [least] = modelsByHour(model)
+    .flatMap(markupsOf)
+    .sort((a, b) => Number(a - b))
+  return least === undefined ? '–' : `${(Number(least) - 1000) / 10}%`
+}
+
+const markupsOf = (model: Model): bigint[] =>
+  model.route.flatMap((step) => {
     const { cost } = step
     if (!cost) return []
     const prices = pricesAt(model, step)
-    const output = kind === 'chat' ? [[prices.outputPusd, cost.outputPusd] as const] : []
+    const output = model.kind === 'chat' ? [[prices.outputPusd, cost.outputPusd] as const] : []
     const pairs = [[prices.inputPusd, cost.inputPusd] as const, ...output]
     return pairs.filter(([, paid]) => paid > 0n).map(([sold, paid]) => (sold * 1000n) / paid)
   })
-  const [least] = percents.sort((a, b) => Number(a - b))
-  return least === undefined ? '–' : `${(Number(least) - 1000) / 10}%`
-}
 
 const modelColumns: Column<Model>[] = [
   {
@@ -230,18 +234,18 @@ const modelColumns: Column<Model>[] = [
   {
     head: 'Input, 1M',
     kind: 'money',
-    cell: ({ prices }) => <PerMillion pusd={prices.inputPusd} />,
+    cell: (model) => <PerMillion pusd={dearestPrices(model).inputPusd} />,
   },
   {
     head: 'Output, 1M',
     kind: 'money',
-    cell: ({ prices }) => <PerMillion pusd={prices.outputPusd} />,
+    cell: (model) => <PerMillion pusd={dearestPrices(model).outputPusd} />,
   },
   { head: 'Markup', kind: 'optional-number', cell: (model) => markupText(model) },
   {
     head: 'Request',
     kind: 'spare-money',
-    cell: ({ prices }) => <Amount nusd={prices.requestNusd} />,
+    cell: (model) => <Amount nusd={dearestPrices(model).requestNusd} />,
   },
   {
     head: 'Route',

@@ -8,6 +8,7 @@ import type { Model } from '../../../models/model.ts'
 import { hasMoreRates, RatesPanel, rateId } from '../../../models/pages/rate-list.tsx'
 import { perMillion } from '../../../models/pages/shown-rates.ts'
 import { StatusBadge } from '../../../models/pages/status-badge.tsx'
+import { dearestPrices } from '../../../models/step-prices.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { Whole } from '../../../web/ui/hash.tsx'
@@ -63,21 +64,23 @@ const ModelsPage = ({ catalogue, leaf }: { catalogue: Catalogue; leaf: number | 
 
 /** What reading from a cache costs has a column where any model has a rate for it. */
 function columnsFor(models: readonly Model[]): Column<Model>[] {
-  const hasCache = models.some(({ prices }) => prices.card?.classes.cache_read !== undefined)
+  const hasCache = models.some((model) => cacheRateOf(model) !== undefined)
   return columns.flatMap((column) => (column === input && hasCache ? [input, cached] : [column]))
 }
+
+const cacheRateOf = (model: Model) => dearestPrices(model).card?.classes.cache_read
 
 const input: Column<Model> = {
   head: 'Input',
   kind: 'money',
-  cell: ({ prices }) => <PerMillion pusd={prices.inputPusd} />,
+  cell: (model) => <PerMillion pusd={dearestPrices(model).inputPusd} />,
 }
 
 const cached: Column<Model> = {
   head: 'Cached input',
   kind: 'optional-money',
-  cell: ({ prices }) => {
-    const rate = prices.card?.classes.cache_read
+  cell: (model) => {
+    const rate = cacheRateOf(model)
     return rate === undefined ? <None /> : <PerMillion pusd={rate} />
   },
 }
@@ -105,15 +108,17 @@ const columns: readonly Column<Model>[] = [
   {
     head: 'Output',
     kind: 'money',
-    cell: ({ kind, prices }) =>
-      kind === 'chat' ? <PerMillion pusd={prices.outputPusd} /> : <None />,
+    cell: (model) =>
+      model.kind === 'chat' ? <PerMillion pusd={dearestPrices(model).outputPusd} /> : <None />,
   },
   {
     head: 'Per run',
     kind: 'optional-money',
     at: 'more',
-    cell: ({ prices }) =>
-      prices.requestNusd === 0n ? <None /> : <Amount nusd={prices.requestNusd} />,
+    cell: (model) => {
+      const { requestNusd } = dearestPrices(model)
+      return requestNusd === 0n ? <None /> : <Amount nusd={requestNusd} />
+    },
   },
   { head: 'Kind', kind: 'optional', cell: ({ kind }) => capitalised(kind) },
   {
