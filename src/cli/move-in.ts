@@ -39,7 +39,7 @@ import {
 import { type Report, reportJson, reportLines, tomlOf } from './move-in/report.ts'
 import { writeOut } from './output.ts'
 import { tellServer } from './tell-server.ts'
-import { readAccount, readFactor, readTokens, readWord } from './values.ts'
+import { readAccount, readFactor, readTokens } from './values.ts'
 
 type MoveOptions = Record<string, unknown> & {
   account?: string
@@ -58,7 +58,7 @@ type MoveOptions = Record<string, unknown> & {
 export function moveInCommand(program: Command): void {
   withSettings(program.command('import'))
     .description('take over models, keys and balances of another gateway')
-    .argument('<gateway>', gateways.join(', '), (text) => readWord('gateway', text, gateways))
+    .argument('<gateway>', gateways.join(', '), readGateway)
     .argument('<source...>', 'its configuration, its database, or what was exported of it')
     .option('--account <0x…>', 'put all keys below this account, one parent a user', readAccount)
     .option('--map <file>', 'CSV with the columns user (an id) and address: accounts of their own')
@@ -72,6 +72,13 @@ export function moveInCommand(program: Command): void {
     .option('--dry-run', 'print what would change, and change nothing')
     .option('--json', 'print the report as JSON')
     .action(moveIn)
+}
+
+/** @throws Exit 2 without the text: a source without its gateway stands in that place */
+function readGateway(text: string): Gateway {
+  const known = gateways.find((one) => one === text)
+  if (known !== undefined) return known
+  throw new Exit(exitCodes.usage, `name the gateway first: one of ${gateways.join(', ')}`)
 }
 
 async function moveIn(gateway: Gateway, sources: string[], options: MoveOptions): Promise<void> {
@@ -124,6 +131,7 @@ type Destination = { as: string; accountOf: AccountOf; now: number }
 
 async function moveAll(work: Move, { as, accountOf, now }: Destination): Promise<void> {
   const { config, options, found, proposal } = work
+  assertUnsharded(config)
   await assertCurrent(config)
   await using office = await openCommandServices(config)
   const plan = planMoves(found, {
@@ -144,6 +152,17 @@ async function moveAll(work: Move, { as, accountOf, now }: Destination): Promise
   const applying = { steps, plans, misfits: found.misfits, secrets }
   const outcome: Outcome = await applyMoves(office, applying)
   await tell(work, { found, proposal, plan, steps, outcome }, isWritten)
+}
+
+/** The audit stays where it is when a slot moves, and with it the grants. @throws Exit 1 */
+function assertUnsharded({ shard }: Config): void {
+  if (shard.id === undefined && shard.map === undefined) return
+  const why = 'this service has [shard]: the shard that a slot moves to does not know its imports'
+  const how = 'Import keys and balances into a service without shards'
+  throw new Exit(
+    exitCodes.failed,
+    `${why}, and would book them twice. ${how}. Nothing was changed.`,
+  )
 }
 
 /** The plans as the proposal has them. @throws Exit 1 where it cannot be written as it is */

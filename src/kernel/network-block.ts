@@ -25,3 +25,9 @@ export function isWithin(address: Address, block: Block): boolean {
 /** Whether every address of `inner` is one of `outer`. */
 export const covers = (outer: Block, inner: Block): boolean =>
   inner.bits >= outer.bits && isWithin(inner, outer)
+
+/** Whether one network as text lies in another: their texts need not be alike. */
+export function isPart(outer: string, inner: string): boolean {
+  const [large, small] = [parseBlock(outer), parseBlock(inner)]
+  return large !== undefined && small !== undefined && covers(large, small)
+}

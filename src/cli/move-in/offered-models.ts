@@ -22,6 +22,8 @@ export type MoreFacts = {
   now: Millis
 }
 
+const noPrice = 'no published price: --prices'
+
 /** A deployment with its prices and limits; otherwise what is missing. */
 export async function offeredBy(
   id: string,
@@ -31,11 +33,16 @@ export async function offeredBy(
   const offered = await found(id, deployment, facts)
   if (typeof offered === 'string') return offered
   if (isFree(offered)) return 'a price of zero: enter its price in [[models]]'
+  const own = Object.entries(deployment.facts)
+  if (!own.some(([name]) => isCost(name))) return offered
   // At an address of their own they may buy for less than what is published.
-  if (!deployment.isSold || deployment.baseUrl !== undefined) return offered
-  const cost = await found(id, { ...deployment, facts: {} }, facts)
-  if (typeof cost === 'string') return offered
-  if (offered.rates.request_nusd && !cost.rates.request_nusd) {
+  if (deployment.baseUrl !== undefined) return offered
+  const others = Object.fromEntries(own.filter(([name]) => !isCost(name)))
+  const cost = await found(id, { ...deployment, facts: others }, facts)
+  if (cost === noPrice) return offered
+  // It may hold a band or a class of tokens that is dearer than the own price.
+  if (typeof cost === 'string') return `its published price cannot be compared: ${cost}`
+  if (deployment.isSold && offered.rates.request_nusd && !cost.rates.request_nusd) {
     return 'a price of a call, where its server bills tokens: enter its price in [[models]]'
   }
   return dearestOf([offered, cost]) ?? offered
@@ -62,9 +69,9 @@ async function found(
   const mode = isEmbedding ? 'embedding' : 'chat'
   const entry: ExactTable = { mode, ...published, ...facts }
   if (Object.hasOwn(facts, 'input_cost_per_token')) {
-    // A price of its own goes before the published one, but no band of that is sold below cost.
+    // A price of its own goes before the published one, but no band or class of that is sold below cost.
     for (const name of Object.keys(published)) {
-      if (isCost(name) && !Object.hasOwn(facts, name) && !isDearerBand(name, published, facts)) {
+      if (isCost(name) && !Object.hasOwn(facts, name) && !isAboveOwn(name, published, facts)) {
         delete entry[name]
       }
     }
@@ -96,14 +103,16 @@ async function found(
     const price = own && isOwn ? { rates: own, bands: [], tiers: [] } : {}
     if (offer) return { ...offer, ...price, id, upstreamName }
   }
-  return own ? 'no published context: name it with --context' : 'no published price: --prices'
+  return own ? 'no published context: name it with --context' : noPrice
 }
 
-/** Whether a published price of a band is above the own one without it. */
-function isDearerBand(name: string, published: ExactTable, facts: ExactTable): boolean {
-  const base = name.replace(/_above_\d+k_tokens$/, '')
-  const [band, own] = [priceIn(published[name]), priceIn(facts[base])]
-  return base !== name && band !== undefined && own !== undefined && isDearer(band, own)
+/** Whether a published price of tokens is above the own one that is charged in its place. */
+function isAboveOwn(name: string, published: ExactTable, facts: ExactTable): boolean {
+  if (!name.includes('token')) return false
+  const whole = /output|reasoning/.test(name) ? 'output_cost_per_token' : 'input_cost_per_token'
+  const base = facts[name.replace(/_above_\d+k_tokens$/, '')] ?? facts[whole]
+  const [price, own] = [priceIn(published[name]), priceIn(base)]
+  return price !== undefined && own !== undefined && isDearer(price, own)
 }
 
 const isCost = (name: string): boolean => /cost|pricing/.test(name)

@@ -84,6 +84,9 @@ function assertWhole(tables: Tables, kind: GatewayKind): void {
   if (!tables.has('users') && !tables.has('tokens')) return
   const missing = (['users', 'channels', 'options'] as const).filter((name) => !tables.has(name))
   if (missing.length > 0) throw new Error(`it lacks ${missing.join(', ')}: hand them over whole`)
+  if (tables.get('channels')?.length === 0) {
+    throw new Error('its channels are empty, which say what its users may call: hand them over')
+  }
   const isNew = tables.get('tokens')?.some((row) => row.has('model_limits_enabled'))
   if (kind === 'one-api' && isNew) throw new Error('its tokens are of new-api: name it so')
 }
@@ -110,7 +113,8 @@ function modelsByGroup(
   }
   return (group) => {
     const own = groups.get(group) ?? new Set()
-    return own.size === all.size ? undefined : [...own].filter((name) => !name.includes('*'))
+    const isAll = all.size > 0 && own.size === all.size
+    return isAll ? undefined : [...own].filter((name) => !name.includes('*'))
   }
 }
 

@@ -5,7 +5,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import { sha256 } from '../../kernel/hash.ts'
 import { firstIdAt, type IdPrefix } from '../../kernel/ids.ts'
 import { max, maxNusd, min, type Nusd, toUsd } from '../../kernel/money.ts'
-import { covers, parseBlock } from '../../kernel/network-block.ts'
+import { isPart, parseBlock } from '../../kernel/network-block.ts'
 import { type Aliases, aliasFinder } from '../../models/aliases.ts'
 import {
   addMisfit,
@@ -208,10 +208,7 @@ export const commonOf = (one: readonly string[], other: readonly string[]): stri
   bothOf(one, other, matches)
 
 export const commonNetworks = (one: readonly string[], other: readonly string[]): string[] =>
-  bothOf(one, other, (outer, inner) => {
-    const [large, small] = [parseBlock(outer), parseBlock(inner)]
-    return large !== undefined && small !== undefined && covers(large, small)
-  })
+  bothOf(one, other, isPart)
 
 /** Off where limits cannot be kept: a key without them would allow more than it did. */
 function readable(

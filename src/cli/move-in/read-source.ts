@@ -73,13 +73,19 @@ export async function readSource(
   return mergedContents(parts)
 }
 
-const isServer = (place: string): boolean => /^\w+:\/\//.test(place)
+const isServer = (place: string): boolean => /^postgres(ql)?:\/\//.test(place)
 
-/** Names of places for people: of an address only its host. */
-const shown = (places: readonly string[]): string =>
-  places
-    .map((place) => (isServer(place) ? `the database at ${URL.parse(place)?.hostname}` : place))
-    .join(', ')
+/**
+ * Names of places for people. Addresses of databases have many forms, most with a password: a text
+ * is shown only if it is a file that is there, and of an address only its host.
+ */
+const shown = (places: readonly string[]): string => places.map(shownPlace).join(', ')
+
+function shownPlace(place: string): string {
+  if (!isServer(place)) return existsSync(place) ? place : 'a source'
+  const host = URL.parse(place)?.hostname
+  return host ? `the database at ${host}` : 'a database'
+}
 
 type PlaceWish = { names: readonly string[]; isLitellm: boolean; schema: string | undefined }
 
@@ -115,10 +121,7 @@ const isJson = (text: string): boolean => /^\s*[[{]/.test(text)
 
 async function tablesOf(place: string, { names, schema }: PlaceWish): Promise<Tables> {
   if (!isServer(place)) return rowsOf(readForeignSqlite(place, names))
-  if (/^postgres(ql)?:/.test(place)) {
-    return rowsOf(await readForeignPostgres(place, names, (some) => oneOf(some, schema)))
-  }
-  throw new Error('of servers only PostgreSQL is read: export the tables of others as JSON')
+  return rowsOf(await readForeignPostgres(place, names, (some) => oneOf(some, schema)))
 }
 
 function tablesIn(text: string, { names, isLitellm, schema }: PlaceWish): Tables {
@@ -211,7 +214,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** @throws Error without the words of the file */
 function readText(file: string): string {
-  if (!existsSync(file)) throw new Error('there is no such file')
+  if (!existsSync(file)) {
+    const forms = 'Sources are files, or postgres://user@host/name for a PostgreSQL database'
+    throw new Error(`there is no such file. ${forms}; export the tables of others as JSON`)
+  }
   try {
     return utf8.decode(readFileSync(file)).replace(/^\ufeff/, '')
   } catch {
@@ -239,7 +245,7 @@ function whyOf(error: unknown): string {
 
 /** The public price file of LiteLLM. @throws Exit 1 */
 export const readPriceFile = (file: string): Promise<ExactTable> =>
-  told(file, 'a price file', () => {
+  told(shown([file]), 'a price file', () => {
     const json = parseExactJson(readText(file))
     if (!isExactObject(json)) throw new Error('it is not an object of models by their ids')
     return json
@@ -247,7 +253,7 @@ export const readPriceFile = (file: string): Promise<ExactTable> =>
 
 /** Accounts by ids of users, from a CSV with the columns user and address. @throws Exit 1 */
 export const readMap = (file: string): Promise<Map<string, string>> =>
-  told(file, 'a map of users', () => {
+  told(shown([file]), 'a map of users', () => {
     const { header, rows } = readCsvTable(readText(file))
     if (!header.includes('user') || !header.includes('address')) {
       throw new Error('it needs the columns user and address')

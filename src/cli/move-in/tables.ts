@@ -38,15 +38,17 @@ export const isSqlDump = (text: string): boolean =>
 
 /**
  * The tables of a plain dump by `pg_dump`, of the only schema that has one of the wanted tables.
- * @throws Error for a dump that ends inside of a table, has another form, or has several schemas
+ * @throws Error for a dump that ends inside of a table, has another form, or has them twice
  */
 export function readSqlDump(text: string, wanted: readonly string[], schema?: string): Tables {
   const schemas = new Map<string, Map<string, Row[]>>()
+  const databases = new Databases()
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''))
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
     // A text between quotes may hold lines that look like rows.
     if (line.startsWith('INSERT INTO ')) throw new Error('its rows are INSERTs: dump them as COPY')
+    databases.read(line)
     if (!/^COPY .+ FROM stdin;$/.test(line)) continue
     const [place = 'public', name = '', ...columns] = copyColumns(line, at)
     const end = lines.indexOf('\\.', at)
@@ -54,11 +56,46 @@ export function readSqlDump(text: string, wanted: readonly string[], schema?: st
     const block = lines.slice(at + 1, end)
     at = end
     if (!wanted.includes(name)) continue
+    databases.addTable()
     const rows = block.map((one, i) => copyRow(one, columns, end - block.length + i))
     const tables = schemas.get(place) ?? new Map<string, Row[]>()
-    schemas.set(place, tables.set(name, [...(tables.get(name) ?? []), ...rows]))
+    if (databases.isOne() && tables.has(name)) throw new Error(`it has the table ${name} twice`)
+    schemas.set(place, tables.set(name, rows))
   }
+  databases.assertOne()
   return schemas.get(oneOf([...schemas.keys()], schema)) ?? new Map()
+}
+
+/** The databases of a dump, in which a user of one id is another person each. */
+class Databases {
+  #all = [{ name: 'the first', hasTables: false }]
+
+  /** A header or a change of the database begins another one. */
+  read(line: string): void {
+    const to = /^\\c(?:onnect)? (.+)$/.exec(line)?.[1]
+    if (to === undefined && !/^-- PostgreSQL database dump\s*$/.test(line)) return
+    const name = to === undefined ? undefined : /([\w.-]+)['"\s]*$/.exec(to)?.[1]
+    const last = this.#last()
+    if (last?.hasTables === false) last.name = name ?? last.name
+    else this.#all.push({ name: name ?? `number ${this.#all.length + 1}`, hasTables: false })
+  }
+
+  addTable(): void {
+    const last = this.#last()
+    if (last) last.hasTables = true
+  }
+
+  isOne = (): boolean => this.#withTables().length <= 1
+
+  /** @throws Error that names all of several */
+  assertOne(): void {
+    if (this.isOne()) return
+    const names = this.#withTables().map(({ name }) => name)
+    throw new Error(`it has the tables of several databases (${names.join(', ')}): dump one`)
+  }
+
+  #last = () => this.#all.at(-1)
+  #withTables = () => this.#all.filter(({ hasTables }) => hasTables)
 }
 
 /** The schema to read, the empty text for none. @throws Error that names all of several */

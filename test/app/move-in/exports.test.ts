@@ -10,7 +10,7 @@ import { oneOf } from '../../../src/cli/move-in/tables.ts'
 import { readForeignPostgres } from '../../../src/storage/db/files/foreign-tables.ts'
 import { outcomeOf } from '../../support/rejection.ts'
 import { litellmDump, openrouterKeys, sourceSecrets } from './fixtures.ts'
-import { firstRun, newApi, only, key as plainKey, secondRun, usd } from './plans.ts'
+import { channel, firstRun, newApi, only, key as plainKey, secondRun, usd } from './plans.ts'
 import { budget, key, readAs, readTexts, team, user } from './texts.ts'
 
 const without = (row: object, column: string) =>
@@ -29,7 +29,7 @@ const token = {
   ...{ deleted_at: null as string | null, models: '', subnet: '' },
 }
 const newApiUser = { id: 7, status: 1, quota: 500_000, group: 'default', deleted_at: null }
-const others = { channels: [], options: [] }
+const others = { channels: [channel], options: [] }
 
 describe('an export that lacks a column that limits', () => {
   test('Each column of LiteLLM is needed in each row, and named where it is not there.', async () => {

@@ -29,9 +29,13 @@ export const key = (n: number, more: object = {}) => ({
   key_alias: `k${n}`,
   ...more,
 })
+/** A channel that all users of a group without a name of its own may use. */
+export const channel = {
+  ...{ id: 1, type: 1, key: 'sk-a', status: 1, models: 'cheap', group: 'default' },
+}
 /** Users and tokens of new-api. */
 export const newApi = (rows: Record<string, object[]>) =>
-  readOneApi(tablesOf({ channels: [], options: [], ...rows }), 'new-api', now)
+  readOneApi(tablesOf({ channels: [channel], options: [], ...rows }), 'new-api', now)
 export const only = (...keys: object[]) => litellm({ LiteLLM_VerificationToken: keys })
 
 export const planOf = (found: SourceContents, more: Partial<MoveWish> = {}): MovePlan =>

@@ -7,10 +7,15 @@ import { now } from './plans.ts'
 import { readTexts } from './texts.ts'
 
 describe('prices and names that are not whole', () => {
-  const proposal = async (gateway: Gateway, text: string | object, prices: object = {}) => {
+  const proposal = async (
+    gateway: Gateway,
+    text: string | object,
+    prices: object = {},
+    contextTokens = 128_000,
+  ) => {
     const found = await readTexts(gateway, text)
     const published = parseExactJson(JSON.stringify(prices)) as ExactTable
-    const facts = { prices: published, contextTokens: 128_000, now }
+    const facts = { prices: published, contextTokens, now }
     const wish = { data: '/nowhere', markup: undefined, facts }
     const { added } = await proposalOf('', found, wish)
     const left = Object.fromEntries(found.misfits)
@@ -95,7 +100,48 @@ describe('prices and names that are not whole', () => {
     })
     expect(entries[0]).toMatchObject({ input_pusd: 2_000_000n, output_pusd: 9_000_000n })
     expect(entries[0]?.['bands']).toEqual([
-      { above_input_tokens: 200_000n, input_pusd: 3_000_000n },
+      { above_input_tokens: 200_000n, input_pusd: 3_000_000n, output_pusd: 9_000_000n },
     ])
+  })
+
+  const listPrice = 'input_cost_per_token: 1.25e-6, output_cost_per_token: 1e-5'
+  const gemini = `model_list:\n${model('long', `gemini/gemini-2.5-pro, ${listPrice}`)}`
+
+  test('A price of its own loses no band that the data of its provider has.', async () => {
+    const { entries, left } = await proposal('litellm', gemini, {}, 1_048_576)
+    expect(left).toEqual({})
+    expect(entries).toMatchObject([{ input_pusd: 1_250_000n, output_pusd: 10_000_000n }])
+    expect(entries[0]?.['bands']).toMatchObject([
+      { above_input_tokens: 200_000n, input_pusd: 2_500_000n, output_pusd: 15_000_000n },
+    ])
+  })
+
+  const audio = {
+    ...{ mode: 'chat', max_input_tokens: 128_000, max_output_tokens: 16_384 },
+    ...{ input_cost_per_token: 2.5e-6, output_cost_per_token: 1e-5 },
+    ...{ input_cost_per_audio_token: 1e-4, output_cost_per_audio_token: 2e-4 },
+    ...{ supports_audio_input: true, supports_audio_output: true },
+    ...{ cache_creation_input_token_cost: 3.75e-6, cache_read_input_token_cost: 3e-7 },
+  }
+  const own = 'input_cost_per_token: 2.5e-6, output_cost_per_token: 1e-5'
+  const classes = {
+    ...{ audio_input_pusd: 100_000_000n, audio_output_pusd: 200_000_000n },
+    cache_write_pusd: 3_750_000n,
+  }
+
+  test.each([
+    ['its provider', ''],
+    ['a server of its own', ', api_base: "http://127.0.0.1:9/v1"'],
+  ])('A price of its own at %s loses no dearer class of tokens.', async (_, more) => {
+    const text = `model_list:\n${model('heard', `openai/made-up, ${own}${more}`)}`
+    const { entries } = await proposal('litellm', text, { 'openai/made-up': audio })
+    expect(entries).toMatchObject([classes])
+  })
+
+  test('A model with a price of its own is left out by name where the published bands lack limits.', async () => {
+    const text = `model_list:\n${model('long', `openai/made-up, ${own}`)}`
+    const { added, left } = await proposal('litellm', text, { 'openai/made-up': bands })
+    expect(added).toEqual([])
+    expect(JSON.stringify(left)).toMatch(/\["long"\]/)
   })
 })

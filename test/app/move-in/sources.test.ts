@@ -3,7 +3,7 @@ import { planMoves } from '../../../src/cli/move-in/plan-moves.ts'
 import { readForeignPostgres } from '../../../src/storage/db/files/foreign-tables.ts'
 import { outcomeOf } from '../../support/rejection.ts'
 import { litellmDump, openrouterKeys, tokenOf } from './fixtures.ts'
-import { account, now, usd } from './plans.ts'
+import { account, channel, now, usd } from './plans.ts'
 import { budget, key, readTexts, team, user } from './texts.ts'
 
 const litellm = (rows: Record<string, object[]>) => readTexts('litellm', rows)
@@ -192,7 +192,7 @@ describe('keys that call nothing there', () => {
     readTexts('one-api', {
       users: [{ id: 7, username: 'eve', status: 1, quota: 500_000, group: 'default' }],
       tokens: list.map((one, at) => ({ ...oneApiToken, id: at + 1, ...one })),
-      ...{ channels: [], options: [] },
+      ...{ channels: [channel], options: [] },
     })
 
   test('A token of one-api that was used up stays off, also with more quota.', async () => {

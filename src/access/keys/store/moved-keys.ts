@@ -1,6 +1,7 @@
 /** Reads keys by their ids, and from the audit the settings that people made wider. */
 import { and, eq, gte, inArray, lt } from 'drizzle-orm'
 import type { Json } from '../../../kernel/canonical.ts'
+import { isPart } from '../../../kernel/network-block.ts'
 import type { Db } from '../../../storage/db/engine/db.ts'
 import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import { rows } from '../../../storage/db/sql/query-steps.ts'
@@ -42,7 +43,8 @@ function isWider([member, change]: [string, Json]): boolean {
   const { from, to } = change as { from: Json; to: Json }
   if (Array.isArray(from) && Array.isArray(to)) {
     if (from.length === 0) return false
-    return to.length === 0 || !to.every((one) => from.some((old) => matches(`${old}`, `${one}`)))
+    const isIn = member === 'ip_cidrs' ? isPart : matches
+    return to.length === 0 || !to.every((one) => from.some((old) => isIn(`${old}`, `${one}`)))
   }
   if (from === null || to === null) return from !== null
   if (member === 'expires_at') return Date.parse(`${to}`) > Date.parse(`${from}`)
