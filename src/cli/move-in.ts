@@ -39,13 +39,14 @@ import {
 import { type Report, reportJson, reportLines, tomlOf } from './move-in/report.ts'
 import { writeOut } from './output.ts'
 import { tellServer } from './tell-server.ts'
-import { readAccount, readFactor, readTokens } from './values.ts'
+import { readAccount, readFactor, readList, readTokens } from './values.ts'
 
 type MoveOptions = Record<string, unknown> & {
   account?: string
   map?: string
   as?: string
   separate?: boolean
+  newOwners?: string[]
   schema?: string
   secrets: string
   prices?: string
@@ -63,7 +64,8 @@ export function moveInCommand(program: Command): void {
     .option('--account <0x…>', 'put all keys below this account, one parent a user', readAccount)
     .option('--map <file>', 'CSV with the columns user (an id) and address: accounts of their own')
     .option('--as <name>', 'a name of the other gateway, where there are two of a kind')
-    .option('--separate', 'new users have money of their own, which did not come over before')
+    .option('--separate', 'users who are here under another name of the gateway are others')
+    .option('--new-owners <ids>', 'new users whose money did not come over with others', readList)
     .option('--schema <name>', 'the schema of its tables, where a database has them in several')
     .option('--secrets <file>', 'where the new secrets are written, once', 'moved-keys.csv')
     .option('--prices <file>', "LiteLLM's public price file, for models without a price")
@@ -136,6 +138,7 @@ async function moveAll(work: Move, { as, accountOf, now }: Destination): Promise
   await using office = await openCommandServices(config)
   const plan = planMoves(found, {
     ...{ as, accountOf, now, isSeparate: options.separate === true },
+    newOwners: ownersNamed(options, found),
     ...{ mark: office.ids.mark ?? '', aliases: config.aliases ?? {} },
   })
   const steps = await decided(office, plan, found)
@@ -152,6 +155,14 @@ async function moveAll(work: Move, { as, accountOf, now }: Destination): Promise
   const applying = { steps, plans, misfits: found.misfits, secrets }
   const outcome: Outcome = await applyMoves(office, applying)
   await tell(work, { found, proposal, plan, steps, outcome }, isWritten)
+}
+
+/** @throws Exit 1 that names those who are not there */
+function ownersNamed({ newOwners = [] }: MoveOptions, { owners }: SourceContents): Set<string> {
+  const unknown = newOwners.filter((name) => !owners.some(({ id }) => id === name))
+  if (unknown.length === 0) return new Set(newOwners)
+  const why = `--new-owners names users that are not there: ${unknown.join(', ')}`
+  throw new Exit(exitCodes.failed, `${why}. Use ids, such as user/7. Nothing was changed.`)
 }
 
 /** The audit stays where it is when a slot moves, and with it the grants. @throws Exit 1 */

@@ -107,7 +107,9 @@ function create(key: KeyWish, aboves: Aboves, owner: OwnerPlan, deciding: Decidi
     return
   }
   // The money of other strangers is granted, and its own is not.
-  const isLate = owner.isOfStrangers && present.keys.has(owner.parent.id)
+  const booked = present.booked.get(owner.grantId)?.amount
+  const isLater = booked !== undefined && owner.balance > booked
+  const isLate = owner.isOfStrangers && (isLater || present.keys.has(owner.parent.id))
   if (isLate) addMisfit(misfits, 'a key without an owner came later: grant its money', key.name)
   const made = {
     ...{ ...key, account: owner.account ?? '', models },

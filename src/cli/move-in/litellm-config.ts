@@ -151,7 +151,13 @@ function aliasesIn(json: ExactTable): [string, string][] {
 }
 
 /** Settings that change who answers, or at what price, and have no counterpart. */
-const unknown = ['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks', 'callbacks']
+const unknown = [
+  'max_budget',
+  'fallbacks',
+  'context_window_fallbacks',
+  'content_policy_fallbacks',
+  'callbacks',
+]
 
 function noteRest(json: ExactTable, { misfits }: SourceContents): void {
   for (const section of ['litellm_settings', 'router_settings', 'general_settings']) {

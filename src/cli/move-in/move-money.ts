@@ -31,18 +31,19 @@ export function decideGrants(plan: MovePlan, here: MoneyHere, misfits: Misfits):
   for (const owner of plan.owners) assertSamePlace(owner, here)
   const steps: MoneySteps = { grants: new Map(), staying: new Set() }
   const fresh = plan.owners.filter((owner) => isFresh(owner, here))
-  let left = fresh.reduce((all, { balance }) => all + balance, 0n)
-  if (!plan.isSeparate) left -= lostOf(plan, here)
+  const isNew = ({ parent }: OwnerPlan) => plan.newOwners.has(parent.foundId)
+  const others = fresh.filter((owner) => !isNew(owner))
+  let left = others.reduce((all, { balance }) => all + balance, 0n) - lostOf(plan, here)
   for (const owner of fresh) {
     const { grantId: id, source, account = '', balance: amount } = owner
     const what = `${source} (${toUsd(amount)} USD)`
     const why = owner.keys.some((key) => isElsewhere(owner, here.keys.get(key.id)))
       ? 'stays there: a key of it came over with another owner'
-      : amount > left
+      : !isNew(owner) && amount > left
         ? `stays there: others have less there than they brought, which may be the same money`
         : undefined
     if (why === undefined) {
-      left -= amount
+      if (!isNew(owner)) left -= amount
       steps.grants.set(id, { id, source, account, amount })
       continue
     }
@@ -86,10 +87,11 @@ function noteDifference(owner: OwnerPlan, { booked, keys }: MoneyHere, misfits: 
 
 /**
  * The users of one database can be read under two names of a gateway.
- * @throws Error for an owner or a key that came over under another name, and not under this one
+ * @throws Error for an owner or a key that came over under another name, and for a new name
  */
 function assertNotTwice({ as, isSeparate, mark, owners }: MovePlan, here: MoneyHere): void {
   if (isSeparate) return
+  const how = 'Name that gateway as before, or add --separate where this is another one'
   const [kind] = as.split(':')
   const tags = [...here.keys.values()].map(({ tags: { moved_from: source = '' } }) => source)
   const sources = [...tags, ...[...here.booked.values()].map(({ source }) => source)]
@@ -104,9 +106,11 @@ function assertNotTwice({ as, isSeparate, mark, owners }: MovePlan, here: MoneyH
     for (const { foundId } of [parent, ...hashes]) {
       const before = others.find((name) => isHere(foundId, name))
       if (before === undefined || isHere(foundId, as)) continue
-      const how = 'Name that gateway as before, or add --separate where this is another one'
       throw new Error(`${source} or a key of it came over as ${before} before. ${how}`)
     }
+  }
+  if (others.length > 0 && !names.has(as)) {
+    throw new Error(`imports came over as ${others.join(', ')} before, and none as ${as}. ${how}`)
   }
 }
 

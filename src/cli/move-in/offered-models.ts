@@ -69,7 +69,7 @@ async function found(
   const mode = isEmbedding ? 'embedding' : 'chat'
   const entry: ExactTable = { mode, ...published, ...facts }
   if (Object.hasOwn(facts, 'input_cost_per_token')) {
-    // A price of its own goes before the published one, but no band or class of that is sold below cost.
+    // A price of its own goes before the published one, but nothing is sold below cost.
     for (const name of Object.keys(published)) {
       if (isCost(name) && !Object.hasOwn(facts, name) && !isAboveOwn(name, published, facts)) {
         delete entry[name]

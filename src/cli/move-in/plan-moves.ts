@@ -62,8 +62,10 @@ export type PlannedStop = { id: string; state: FoundState }
 export type MovePlan = {
   /** The space of ids: the kind of the other gateway, and its name where it has one. */
   as: string
-  /** Whether new owners have money of their own, and may be here under another name. */
+  /** Whether owners who are here under another name of the gateway are others. */
   isSeparate: boolean
+  /** The ids of new owners whose money did not come over with another owner. */
+  newOwners: ReadonlySet<string>
   mark: string
   owners: OwnerPlan[]
   stops: PlannedStop[]
@@ -74,6 +76,7 @@ export type MovePlan = {
 export type MoveWish = {
   as: string
   isSeparate: boolean
+  newOwners: ReadonlySet<string>
   /** Undefined for an owner without an account here. */
   accountOf(owner: FoundOwner): string | undefined
   aliases: Aliases
@@ -86,7 +89,7 @@ export type MoveWish = {
 const lifeMs = 365 * dayMs
 
 export function planMoves(found: SourceContents, wish: MoveWish): MovePlan {
-  const { as, isSeparate, mark } = wish
+  const { as, isSeparate, newOwners, mark } = wish
   const clean = lineCleaner(found)
   const keysOf = Map.groupBy(found.keys, ({ owner }) => owner)
   const owners = found.owners.map((owner) =>
@@ -97,7 +100,7 @@ export function planMoves(found: SourceContents, wish: MoveWish): MovePlan {
     .filter(({ owner }) => !named.has(owner))
     .map(({ id, state }) => ({ id: idOf('key', `${as}/${id}`, mark), state }))
   const ids = [...found.owners, ...found.keys].map(({ id }) => idOf('key', `${as}/${id}`, mark))
-  return { as, isSeparate, mark, owners, stops, known: new Set(ids) }
+  return { as, isSeparate, newOwners, mark, owners, stops, known: new Set(ids) }
 }
 
 type OwnerContext = MoveWish & { keys: readonly FoundKey[]; clean(text: string): string }

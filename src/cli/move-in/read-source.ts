@@ -1,6 +1,11 @@
 /** Reads the files or the database of another gateway, before anything is changed. */
 import { existsSync, readFileSync } from 'node:fs'
-import { type ExactJson, isExactObject, parseExactJson } from '../../kernel/exact-json.ts'
+import {
+  type ExactJson,
+  isExactObject,
+  NumberText,
+  parseExactJson,
+} from '../../kernel/exact-json.ts'
 import { redact } from '../../kernel/redact.ts'
 import {
   isSqliteFile,
@@ -134,6 +139,10 @@ function tablesIn(text: string, { names, isLitellm, schema }: PlaceWish): Tables
   if (!isExactObject(json)) {
     const rows = rowsIn(json)
     return isLitellm ? namelessTable(columnsIn(rows), rows) : new Map()
+  }
+  const { total_pages: pages } = json
+  if (isLitellm && pages instanceof NumberText && Number(pages.text) > 1) {
+    throw new Error(`it is one of ${pages.text} pages: export the tables whole`)
   }
   const all: [string, string][] = names.map((name) => [name, name])
   const tables = new Map<string, Row[]>()

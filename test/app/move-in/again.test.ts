@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Present } from '../../../src/cli/move-in/decide-moves.ts'
 import type { KeyRow } from '../../../src/storage/db/schema/schema.ts'
-import { firstRun, key, litellm, newApi, now, only, secondRun, usd } from './plans.ts'
+import { firstRun, key, litellm, newApi, nothing, now, only, secondRun, usd } from './plans.ts'
 
 describe('a second run of an import', () => {
   const rows = (more: object = {}, user: object = {}) =>
@@ -78,6 +78,17 @@ describe('a second run of an import', () => {
     )
     expect(steps.creates).toMatchObject([{ name: 'k2', capLimit: 1n }])
     expect([steps.grants, steps.changes]).toEqual([[], []])
+    expect(why).toContain('a key without an owner came later')
+  })
+
+  test('gives a stranger that came after a run that was cut off none of the money of the others.', () => {
+    const one = key(1, { max_budget: 5 })
+    const first = firstRun(only(one)).present
+    const cut = { ...nothing, booked: first.booked }
+    expect(secondRun(only(one), cut).steps.creates.at(-1)).toMatchObject({ capLimit: 5n * usd })
+    const { steps, why } = secondRun(only(one, key(2, { max_budget: 5 })), cut)
+    expect(steps.grants).toEqual([])
+    expect(steps.creates.slice(1).map(({ capLimit }) => capLimit)).toEqual([1n, 1n])
     expect(why).toContain('a key without an owner came later')
   })
 

@@ -149,7 +149,9 @@ describe('the money of an import', () => {
     expect(secondRun(part, present).steps.grants.map(({ source }) => source)).toEqual([
       'litellm/team/c',
     ])
-    const others = secondRun(teams([team('b', 8)]), present, { isSeparate: true }).steps
+    const others = secondRun(teams([team('b', 8)]), present, {
+      newOwners: new Set(['team/b']),
+    }).steps
     expect(others.grants).toMatchObject([{ source: 'litellm/team/b', amount: 8n * usd, account }])
     const keys = firstRun(teams([team('a', null)], key(1, { team_id: 'a', max_budget: 5 }))).present
     const regenerated = teams(
@@ -157,6 +159,21 @@ describe('the money of an import', () => {
       key(2, { team_id: 'b', max_budget: 5 }),
     )
     expect(secondRun(regenerated, keys).steps.grants).toEqual([])
+  })
+
+  test('A new name of the gateway needs --separate, which lets no renamed owner come over twice.', () => {
+    const { present } = firstRun(teams([team('a', 8)]))
+    const eu = { as: 'litellm:eu' }
+    expect(() => secondRun(teams([team('b', 8)]), present, eu)).toThrow('and none as litellm:eu')
+    const separate = { ...eu, isSeparate: true }
+    const second = secondRun(teams([team('a', 8)]), present, separate).steps
+    expect(second.grants).toHaveLength(1)
+    const both = applied(second, present)
+    const renamed = secondRun(teams([team('b', 8)]), both, separate)
+    expect(renamed.steps.grants).toEqual([])
+    expect(renamed.why).toContain('which may be the same money')
+    const news = { ...separate, newOwners: new Set(['team/b']) }
+    expect(secondRun(teams([team('b', 8)]), both, news).steps.grants).toHaveLength(1)
   })
 
   test('A new owner comes over while the others have what they brought.', () => {

@@ -58,6 +58,16 @@ test('A service with shards is refused, and told why, before its database is ope
   home.remove()
 })
 
+test('A page of a list is refused, and the budget of a whole proxy is named.', async () => {
+  const page = { keys: [key(1)], total_count: 250, current_page: 1, total_pages: 3 }
+  expect(await outcomeOf(readTexts('litellm', page))).toThrow('one of 3 pages')
+  const { keys } = await readTexts('litellm', { ...page, total_pages: 1 })
+  expect(keys).toHaveLength(1)
+  const text = 'model_list: []\nlitellm_settings: { max_budget: 100 }\n'
+  const { misfits } = await readTexts('litellm', text)
+  expect(misfits.get('a setting without a counterpart')).toEqual(['max_budget'])
+})
+
 describe('a dump of several databases', () => {
   const one = litellmDump({
     LiteLLM_UserTable: [user('u', { max_budget: 8 })],

@@ -11,6 +11,7 @@ const litellm = (rows: Record<string, object[]>) => readTexts('litellm', rows)
 const planOf = async (found: ReturnType<typeof litellm>) =>
   planMoves(await found, {
     isSeparate: false,
+    newOwners: new Set(),
     ...{ as: 'litellm', accountOf: () => account, aliases: {}, now, mark: '' },
   })
 
