@@ -123,7 +123,7 @@ describe('counterfoil import', () => {
     expect(readFileSync(at('moved-keys.csv'), 'utf8')).toContain('agent [redacted]')
     const large = { ...user, user_id: `u${odd}`, max_budget: 9_500_000, password: null }
     const args = [write('large.json', { LiteLLM_UserTable: [large] }), '--account', account]
-    const refused = run(...args, '--separate')
+    const refused = run(...args, '--new-owners', `user/u${odd}`)
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('The largest part is of')
     expect(refused.stderr).not.toMatch(/[^\P{C}\n]|^Paused/mu)
