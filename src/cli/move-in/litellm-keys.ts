@@ -119,9 +119,9 @@ const lower = (one: RateLimits, other: RateLimits): RateLimits => ({
 
 type KeyFacts = Pick<FoundKey, 'models' | 'expiresAt'> & { shut: string | undefined }
 
-/** Groups and paths of routes that call models. */
-const ofModels =
-  /^(llm_api|openai|anthropic)_routes$|^(\/v1)?\/\*$|(completion|response|embedding|message)s/
+/** Groups and paths of routes that chat: a key of embeddings or counts alone would get more here. */
+const ofChat =
+  /^(llm_api|openai|anthropic)_routes$|^(\/v1)?\/\*$|\/(completions|messages|responses)$/
 
 function stateOf(row: Row, facts: KeyFacts, now: number): FoundState {
   if (isTrue(row, 'blocked')) return { is: 'off', why: 'it is blocked' }
@@ -130,8 +130,8 @@ function stateOf(row: Row, facts: KeyFacts, now: number): FoundState {
   }
   if (facts.models?.length === 0) return { is: 'off', why: 'it allows no model' }
   const routes = listOf(row, 'allowed_routes')
-  if (routes.length > 0 && !routes.some((route) => ofModels.test(route))) {
-    return { is: 'off', why: 'it may call no model' }
+  if (routes.length > 0 && !routes.some((route) => ofChat.test(route))) {
+    return { is: 'off', why: 'it may not chat' }
   }
   return facts.shut === undefined ? { is: 'on' } : { is: 'off', why: facts.shut }
 }

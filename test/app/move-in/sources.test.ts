@@ -174,7 +174,7 @@ const oneApiToken = {
 }
 
 describe('keys that call nothing there', () => {
-  test('A key of the admin pages or without tokens a minute stays there.', async () => {
+  test('A key that may not chat there, or has no tokens a minute, stays there.', async () => {
     const { keys, misfits } = await litellm({
       LiteLLM_BudgetTable: [budget('b', { max_budget: 9, tpm_limit: 0 })],
       LiteLLM_VerificationToken: [
@@ -183,9 +183,11 @@ describe('keys that call nothing there', () => {
         key(3, { budget_id: 'b' }),
         key(4, { allowed_routes: ['/v1/chat/completions'] }),
         key(5, { allowed_routes: [], tpm_limit: 5 }),
+        key(6, { allowed_routes: ['/v1/embeddings', '/v1/messages/count_tokens'] }),
       ],
     })
-    expect(keys.map(({ state }) => state.is)).toEqual(['off', 'off', 'off', 'on', 'on'])
+    const states = ['off', 'off', 'off', 'on', 'on', 'off'] as const
+    expect(keys.map(({ state }) => state.is)).toEqual([...states])
     expect(misfits.get('allowed_routes: not kept here')).toEqual(['k4'])
   })
 
