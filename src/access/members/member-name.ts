@@ -10,7 +10,7 @@ const seen = /[\p{L}\p{N}\p{Emoji_Presentation}]/u
 const stacked = /\p{M}{3}/u
 
 /** Begins as an address does, is cut as one, or is hexadecimal as long as half of one. */
-const addressLike = /0x[0-9a-f]|[0-9a-f]{3,}\s*(?:…|⋯|\.{2,}|·{2,})|^[0-9a-f\s]{20,}$/u
+const addressLike = /0x[0-9a-f]|[0-9a-f]{3}\s*(?:…|⋯|\.\.|··)|^[0-9a-f\s]{20,}$/u
 
 /** Words that pages themselves put beside a member, and the rest of such a claim. */
 const claims = [

@@ -74,7 +74,7 @@ class Databases {
   read(line: string): void {
     const to = /^\\c(?:onnect)? (.+)$/.exec(line)?.[1]
     if (to === undefined && !/^-- PostgreSQL database dump\s*$/.test(line)) return
-    const name = to === undefined ? undefined : /([\w.-]+)['"\s]*$/.exec(to)?.[1]
+    const name = to?.replace(/['"]/g, ' ').trim().split(/[\s=]/).at(-1)
     const last = this.#last()
     if (last?.hasTables === false) last.name = name ?? last.name
     else this.#all.push({ name: name ?? `number ${this.#all.length + 1}`, hasTables: false })

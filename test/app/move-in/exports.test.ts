@@ -90,7 +90,8 @@ describe('an export that lacks a column that limits', () => {
 
 describe('the form of an export', () => {
   const dump = litellmDump({ LiteLLM_UserTable: [user('u', { max_budget: 4, models: '{}' })] })
-  const both = `${dump}${dump.replaceAll('public.', 'eu.').replace('u\t', 'v\t')}`
+  const tables = dump.replace(/^-- .*$/gm, '')
+  const both = `${dump}${tables.replaceAll('public.', 'eu.').replace('u\t', 'v\t')}`
 
   test('A dump with two schemas is refused by their names, and one of them can be chosen.', async () => {
     expect(await outcomeOf(readTexts('litellm', both))).toThrow('several schemas (eu, public)')
