@@ -119,7 +119,7 @@ const lower = (one: RateLimits, other: RateLimits): RateLimits => ({
 
 type KeyFacts = Pick<FoundKey, 'models' | 'expiresAt'> & { shut: string | undefined }
 
-/** Groups and paths of routes that chat: a key of embeddings or counts alone would get more here. */
+/** Groups and paths of routes that chat: a key of embeddings alone would get more here. */
 const ofChat =
   /^(llm_api|openai|anthropic)_routes$|^(\/v1)?\/\*$|\/(completions|messages|responses)$/
 
