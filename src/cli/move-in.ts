@@ -139,7 +139,7 @@ async function moveAll(work: Move, { as, accountOf, now }: Destination): Promise
   const plan = planMoves(found, {
     ...{ as, accountOf, now, isSeparate: options.separate === true },
     newOwners: ownersNamed(options, found),
-    ...{ mark: office.ids.mark ?? '', aliases: config.aliases ?? {} },
+    aliases: config.aliases ?? {},
   })
   const steps = await decided(office, plan, found)
   const needed = await unchanged(() => neededKeys(office, steps))

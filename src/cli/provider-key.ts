@@ -9,7 +9,7 @@ import { Exit, exitCodes, printJson, say } from './context.ts'
 import { writeText } from './model-changes.ts'
 import { tellServer } from './tell-server.ts'
 
-type Wish = { anotherKey?: boolean; keyEnv?: string; dryRun?: boolean; json?: boolean }
+type KeyOptions = { anotherKey?: boolean; keyEnv?: string; dryRun?: boolean; json?: boolean }
 
 type KeyOffer = {
   config: Config
@@ -29,7 +29,7 @@ type KeyOffer = {
  */
 export async function tookKey(
   of: KeyOffer,
-  wish: Wish,
+  wish: KeyOptions,
   test: () => Promise<unknown>,
 ): Promise<boolean> {
   if (!wish.anotherKey) {
@@ -64,7 +64,7 @@ function addKey(
   { config, path, text, id }: KeyOffer,
   entry: TomlTable,
   key: string,
-  { keyEnv: variable, dryRun, json }: Wish,
+  { keyEnv: variable, dryRun, json }: KeyOptions,
 ): void {
   const file = variable === undefined ? keyFileFor(config.data, id) : undefined
   const kept = variable ?? file ?? ''

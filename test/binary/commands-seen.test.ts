@@ -24,9 +24,9 @@ request_nusd = ${costNusd}
 const json = { model: 'counterfoil/echo-1', input: 'hello' }
 
 /** A key as the commands have made it, with what may still be spent by it. */
-type Known = {
+type KnownKey = {
   made: MadeKey
-  parent?: Known
+  parent?: KnownKey
   old: string[]
   left: number
   isPaused: boolean
@@ -67,9 +67,9 @@ describe.skipIf(noBinary).each(engines)('commands beside a server under load, on
   }, 60_000)
 
   /** The answer that a run must have now: a status and the type of its error. */
-  function due(balance: number, key: Known): string {
-    const chain: Known[] = []
-    for (let at: Known | undefined = key; at; at = at.parent) chain.push(at)
+  function due(balance: number, key: KnownKey): string {
+    const chain: KnownKey[] = []
+    for (let at: KnownKey | undefined = key; at; at = at.parent) chain.push(at)
     if (chain.some(({ isRevoked }) => isRevoked)) return '403 key_revoked'
     if (chain.some(({ isPaused }) => isPaused)) return '403 key_paused'
     if (chain.some(({ left }) => left < costNusd)) return '402 cap_exceeded'
@@ -97,7 +97,7 @@ describe.skipIf(noBinary).each(engines)('commands beside a server under load, on
     const random = seeded(4663)
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
     const account = randomAccount()
-    const keys: Known[] = []
+    const keys: KnownKey[] = []
     let balance = 0
     const usd = (nusd: number) => (nusd / 1e9).toFixed(9)
 
@@ -167,7 +167,7 @@ describe.skipIf(noBinary).each(engines)('commands beside a server under load, on
         verdicts.add(wanted)
         if (wanted === '200') {
           balance -= costNusd
-          for (let one: Known | undefined = key; one; one = one.parent) one.left -= costNusd
+          for (let one: KnownKey | undefined = key; one; one = one.parent) one.left -= costNusd
         }
         for (const secret of key.old)
           expect([i, await told(secret)]).toEqual([i, '401 invalid_key'])

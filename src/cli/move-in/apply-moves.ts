@@ -29,15 +29,14 @@ import { type MovePlan, movedIds } from './plan-moves.ts'
 export type Office = Awaited<ReturnType<typeof openCommandServices>>
 
 export async function readPresent(office: Office, plan: MovePlan): Promise<Present> {
-  const { db, accounts, ids } = office
-  const mark = ids.mark ?? ''
-  const moved = await keysBetween(db, ...movedIds('key', mark))
+  const { db, accounts } = office
+  const moved = await keysBetween(db, ...movedIds('key'))
   const names = [...new Set(plan.owners.flatMap(({ account }) => account ?? []))]
   const rows = await Promise.all(names.map((name) => accounts.find(name)))
   return {
     keys: new Map(moved.map((row) => [row.id, row])),
     widened: await widenedKeys(db, [...new Set(moved.map(({ accountId }) => accountId))]),
-    booked: await grantsBetween(db, ...movedIds('req', mark)),
+    booked: await grantsBetween(db, ...movedIds('req')),
     balances: new Map(names.map((name, at) => [name, rows[at]?.balance ?? 0n])),
   }
 }

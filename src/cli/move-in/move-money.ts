@@ -89,7 +89,7 @@ function noteDifference(owner: OwnerPlan, { booked, keys }: MoneyHere, misfits: 
  * The users of one database can be read under two names of a gateway.
  * @throws Error for an owner or a key that came over under another name, and for a new name
  */
-function assertNotTwice({ as, isSeparate, mark, owners }: MovePlan, here: MoneyHere): void {
+function assertNotTwice({ as, isSeparate, owners }: MovePlan, here: MoneyHere): void {
   if (isSeparate) return
   const how = 'Name that gateway as before, or add --separate where this is another one'
   const [kind] = as.split(':')
@@ -98,8 +98,7 @@ function assertNotTwice({ as, isSeparate, mark, owners }: MovePlan, here: MoneyH
   const names = new Set(sources.map((source) => source.slice(0, source.indexOf('/'))))
   const others = [...names].filter((name) => name !== as && name.split(':')[0] === kind)
   const isHere = (id: string, name: string): boolean =>
-    here.keys.has(idOf('key', `${name}/${id}`, mark)) ||
-    here.booked.has(idOf('req', `${name}/${id}`, mark))
+    here.keys.has(idOf('key', `${name}/${id}`)) || here.booked.has(idOf('req', `${name}/${id}`))
   for (const { parent, keys, source } of owners) {
     // A number names another key in each database; a hash names one alone.
     const hashes = keys.filter(({ foundId }) => /[0-9a-f]{40}$/.test(foundId))

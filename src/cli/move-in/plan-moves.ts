@@ -66,7 +66,6 @@ export type MovePlan = {
   isSeparate: boolean
   /** The ids of new owners whose money did not come over with another owner. */
   newOwners: ReadonlySet<string>
-  mark: string
   owners: OwnerPlan[]
   stops: PlannedStop[]
   /** The ids of all keys and owners there. */
@@ -81,15 +80,13 @@ export type MoveWish = {
   accountOf(owner: FoundOwner): string | undefined
   aliases: Aliases
   now: Millis
-  /** The two characters of the shard in ids. */
-  mark: string
 }
 
 /** The longest life of a moved key, in ms, and that of a key that had no expiry. */
 const lifeMs = 365 * dayMs
 
 export function planMoves(found: SourceContents, wish: MoveWish): MovePlan {
-  const { as, isSeparate, newOwners, mark } = wish
+  const { as, isSeparate, newOwners } = wish
   const clean = lineCleaner(found)
   const keysOf = Map.groupBy(found.keys, ({ owner }) => owner)
   const owners = found.owners.map((owner) =>
@@ -98,15 +95,15 @@ export function planMoves(found: SourceContents, wish: MoveWish): MovePlan {
   const named = new Set(found.owners.map(({ id }) => id))
   const stops = found.keys
     .filter(({ owner }) => !named.has(owner))
-    .map(({ id, state }) => ({ id: idOf('key', `${as}/${id}`, mark), state }))
-  const ids = [...found.owners, ...found.keys].map(({ id }) => idOf('key', `${as}/${id}`, mark))
-  return { as, isSeparate, newOwners, mark, owners, stops, known: new Set(ids) }
+    .map(({ id, state }) => ({ id: idOf('key', `${as}/${id}`), state }))
+  const ids = [...found.owners, ...found.keys].map(({ id }) => idOf('key', `${as}/${id}`))
+  return { as, isSeparate, newOwners, owners, stops, known: new Set(ids) }
 }
 
 type OwnerContext = MoveWish & { keys: readonly FoundKey[]; clean(text: string): string }
 
 function ownerPlan(found: SourceContents, owner: FoundOwner, context: OwnerContext): OwnerPlan {
-  const { as, mark, keys, clean } = context
+  const { as, keys, clean } = context
   const account = context.accountOf(owner)
   if (owner.balance < 0n) {
     const owes = `${owner.id} (${toUsd(owner.balance)} USD)`
@@ -124,7 +121,7 @@ function ownerPlan(found: SourceContents, owner: FoundOwner, context: OwnerConte
     made.set(key.id, keyOf(found, key, { ...context, account, above }))
   }
   return {
-    ...{ source, grantId: idOf('req', `${as}/${owner.id}`, mark), account, balance, parent },
+    ...{ source, grantId: idOf('req', `${as}/${owner.id}`), account, balance, parent },
     ...{ isOfStrangers: owner.id.startsWith(unowned), keys: [...made.values()] },
   }
 }
@@ -138,12 +135,12 @@ type ParentContext = OwnerContext & { account: string | undefined; balance: Nusd
 function parentOf(
   found: SourceContents,
   owner: FoundOwner,
-  { as, now, mark, account, balance, aliases, clean }: ParentContext,
+  { as, now, account, balance, aliases, clean }: ParentContext,
 ): KeyWish {
   const source = `${as}/${owner.id}`
   const models = namesHere(owner.models ?? [], found, aliases)
   return {
-    ...{ id: idOf('key', source, mark), foundId: owner.id, account, parentId: undefined },
+    ...{ id: idOf('key', source), foundId: owner.id, account, parentId: undefined },
     ...{ owner: owner.id, isParent: true, name: nameOf(clean(`${as} ${owner.name}`)) },
     ...{ state: owner.state.is === 'on' ? readable(models, []) : owner.state, ipCidrs: [] },
     ...{ capLimit: asCap(balance), capWindow: 'lifetime', expiresAt: now + lifeMs, models },
@@ -160,7 +157,7 @@ function parentOf(
 type KeyContext = OwnerContext & { account: string | undefined; above: KeyWish }
 
 function keyOf(found: SourceContents, key: FoundKey, context: KeyContext): KeyWish {
-  const { as, now, mark, account, above, aliases, clean } = context
+  const { as, now, account, above, aliases, clean } = context
   const source = `${as}/${key.id}`
   const cap = asCap(key.cap ?? above.capLimit)
   const capLimit = key.isUnfunded ? 1n : min(cap, above.capLimit)
@@ -178,7 +175,7 @@ function keyOf(found: SourceContents, key: FoundKey, context: KeyContext): KeyWi
     (above.parentId !== undefined && above.state.is !== 'on')
   const why = isNone ? 'it allows no model that its owner may use' : undefined
   return {
-    ...{ id: idOf('key', source, mark), foundId: key.id, account, parentId: above.id },
+    ...{ id: idOf('key', source), foundId: key.id, account, parentId: above.id },
     ...{ owner: key.owner, isParent: key.isMember === true, name: nameOf(clean(key.name)) },
     state: key.state.is === 'on' ? readable(own, key.networks, why) : key.state,
     ...{ capLimit, capWindow: key.window },
@@ -247,13 +244,13 @@ const movedAt = 1_577_836_800_000
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** The ids that imports make are from the first to before the second. */
-export const movedIds = (prefix: IdPrefix, mark: string): [string, string] => [
-  firstIdAt(prefix, movedAt, mark),
-  firstIdAt(prefix, movedAt + 1, mark),
+export const movedIds = (prefix: IdPrefix): [string, string] => [
+  firstIdAt(prefix, movedAt),
+  firstIdAt(prefix, movedAt + 1),
 ]
 
 /** The same source always becomes the same id: a second run finds it. */
-export function idOf(prefix: IdPrefix, source: string, mark: string): string {
+export function idOf(prefix: IdPrefix, source: string): string {
   const digits = [...sha256(`counterfoil move-in ${source}`)].map((byte) => alphabet[byte & 31])
-  return `${firstIdAt(prefix, movedAt, mark)}${digits.join('')}`.slice(0, prefix.length + 27)
+  return `${firstIdAt(prefix, movedAt)}${digits.join('')}`.slice(0, prefix.length + 27)
 }

@@ -8,8 +8,8 @@ import { commonNetworks, commonOf, type KeyWish } from './plan-moves.ts'
 type Tightening = { widened: ReadonlySet<string>; misfits: Misfits }
 
 /**
- * What tightens a key; a reason for its stop where it cannot be as tight as it is there. What a
- * person made lower stays so, and what one raised is that person's.
+ * Returns the change that makes a key as tight as it is there, or why it has to be stopped instead.
+ * A limit that a person lowered here stays lower, and one that a person raised stays raised.
  */
 export function tightened(
   wish: KeyWish,

@@ -40,7 +40,7 @@ export const only = (...keys: object[]) => litellm({ LiteLLM_VerificationToken: 
 
 export const planOf = (found: SourceContents, more: Partial<MoveWish> = {}): MovePlan =>
   planMoves(found, {
-    ...{ as: 'litellm', isSeparate: false, newOwners: new Set(), aliases: {}, now, mark: '' },
+    ...{ as: 'litellm', isSeparate: false, newOwners: new Set(), aliases: {}, now },
     accountOf: () => account,
     ...more,
   })

@@ -12,7 +12,7 @@ const planOf = async (found: ReturnType<typeof litellm>) =>
   planMoves(await found, {
     isSeparate: false,
     newOwners: new Set(),
-    ...{ as: 'litellm', accountOf: () => account, aliases: {}, now, mark: '' },
+    ...{ as: 'litellm', accountOf: () => account, aliases: {}, now },
   })
 
 describe('the tables that a list without a name is taken for', () => {
